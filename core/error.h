@@ -40,13 +40,13 @@ public:
     ErrorKind kind() const { return kind_; }
     /// The flag or control that the error refers to; empty: none.
     const std::string& where() const { return where_; }
-    /// The same error attributed to `where`, as "WHERE: MESSAGE", instead of its previous place.
+    /// This error attributed to `where`, as "WHERE: MESSAGE", instead of its previous place.
     Error at(const std::string& where) const { return {kind_, where, message_}; }
-    /// The same error found within `source`, a file or a field of one: "SOURCE: WHERE: MESSAGE".
+    /// This error found within `source`, a file or a field of one: "SOURCE: WHERE: MESSAGE".
     Error in(const std::string& source) const {
         return {kind_, where_.empty() ? source : source + ": " + where_, message_};
     }
-    /// The same error of another kind.
+    /// This error with another kind.
     Error as(ErrorKind kind) const { return {kind, where_, message_}; }
 
 private:

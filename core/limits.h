@@ -17,9 +17,9 @@ inline constexpr std::size_t k_max_picture_session_bytes = std::size_t{64} << 20
 /// Values, lists and objects of a session in total; each takes at least 16 bytes in memory. The scores of
 /// 4096 words on 4096 are 16.8 million values.
 inline constexpr std::size_t k_max_json_elements = 20'000'000;
-/// The same of a session embedded in a picture, of which the program writes fewer than 4.5 million: each
-/// number takes a line of at least 15 bytes. Zeros without indentation pack a thousandfold, and 100 kB would
-/// otherwise take a gigabyte of memory.
+/// Values, lists and objects of a session embedded in a picture, of which the program writes fewer than 4.5
+/// million: each number takes a line of at least 15 bytes. Zeros without indentation compress a thousandfold,
+/// and 100 kB would otherwise take a gigabyte of memory.
 inline constexpr std::size_t k_max_picture_json_elements = 5'000'000;
 /// Fields of a session, at any depth; fewer than 200 are defined.
 inline constexpr std::size_t k_max_json_fields = 10'000;

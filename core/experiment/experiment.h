@@ -198,8 +198,8 @@ struct Weights {
     bool operator==(const Weights&) const = default;
 };
 
-/// As torch.optim.SGD, Adam (Kingma and Ba 2015, algorithm 1) and AdamW (Loshchilov and Hutter 2019,
-/// algorithm 2) of PyTorch 1.13.
+/// The optimizer and its settings: torch.optim.SGD, Adam (Kingma and Ba 2015, algorithm 1) or AdamW
+/// (Loshchilov and Hutter 2019, algorithm 2) of PyTorch 1.13.
 struct Optimizer {
     OptimizerKind kind = OptimizerKind::adam;
     double learning_rate = 1e-3;  ///< above 0
@@ -251,10 +251,10 @@ struct Experiment {
         return weighting.normalizer == Normalization::softmax &&
                attention.softmax_axis == SoftmaxAxis::queries;
     }
-    /// Columns of Q and K, and of V, when they are projected; those of a stack are as wide as the embedding.
+    /// Columns of Q and K, and of V, when they are projected; in a stack they are as wide as the embedding.
     int key_columns() const { return projected_columns(attention.key_size); }
     int value_columns() const { return projected_columns(attention.value_size); }
-    /// Those of Q and K in one head, d_k.
+    /// Columns of Q and K in one head, d_k.
     int key_width() const { return key_columns() / std::max(attention.heads, 1); }
     int feed_forward_columns() const {
         return attention.feed_forward_size > 0 ? attention.feed_forward_size : 4 * input.dim;

@@ -23,13 +23,13 @@ struct MaskKind {
     void (*check_fit)(const MaskRule& rule, int queries);
     /// Whether query i may attend to key j, both from 0.
     bool (*open)(const MaskRule& rule, int i, int j);
-    /// The same in words, i and j from 1: "j ≤ i".
+    /// When query i may attend to key j, in words, both counted from 1: "j ≤ i".
     std::string (*condition)(const MaskRule& rule);
-    /// The same in PyTorch: i is a column of queries and j a row of keys, both from 0, `each` a tensor of the
+    /// The rule in PyTorch: i is a column of queries and j a row of keys, both from 0, `each` a tensor of the
     /// arguments where there is one for each query.
     std::string (*torch)(const MaskRule& rule);
-    /// The define of mask.comp that computes it from the arguments; with _EACH behind it from a column of
-    /// them.
+    /// The define of shaders/mask.comp that computes the rule from its arguments; followed by _EACH where
+    /// there is an argument for each query.
     const char* shader;
 };
 

@@ -1,4 +1,4 @@
-// What an experiment's checks and sizes ask of its mechanism. All else is its Mechanism
+// What the checks and sizes of an experiment need to know of its mechanism. All else is in its Mechanism
 // (core/graph/mechanism.h).
 #pragma once
 
@@ -12,13 +12,14 @@ namespace attnscope {
 
 struct MechanismRule {
     MechanismKind choice;
-    /// It has as many heads as are set, else one.
+    /// Whether it has as many heads as are set, rather than one.
     bool has_heads;
-    /// It is a stack: a layer's heads have places, can be ablated, and are together as wide as the embedding.
+    /// Whether it is a stack: its heads belong to layers, can be ablated, and are together as wide as the
+    /// embedding.
     bool has_layers;
-    /// Its queries are steps, one after the other: only the processor computes it.
+    /// Whether its queries are steps, one after the other, so that only the CPU computes it.
     bool is_recurrent;
-    /// The patches of an image may provide its keys and values, in place of a second sentence.
+    /// Whether the patches of an image may provide its keys and values, in place of a second sentence.
     bool reads_image;
 };
 
@@ -45,7 +46,7 @@ constexpr const MechanismRule& mechanism_rule(MechanismKind kind) {
     return k_mechanism_rules[static_cast<std::size_t>(kind)];
 }
 
-/// Some of the mechanisms.
+/// A set of mechanisms.
 class MechanismSet {
 public:
     constexpr MechanismSet(std::initializer_list<MechanismKind> kinds) {

@@ -139,7 +139,7 @@ std::vector<StagePtr> stages_named(const Trace& trace, const std::string& name, 
                 : ": choose mechanism " + info->mechanisms.names(" or ")));
 }
 
-/// Each name once, in the order of first mention.
+/// The names without repetitions, in the order of first mention.
 Names distinct(const Names& names) {
     Names result;
     for (const std::string& name : names)

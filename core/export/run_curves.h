@@ -21,11 +21,11 @@ struct Course {
 /// The loss, the share of targets that were right and, where the task has a pattern, the score of the head
 /// that shows it best.
 std::vector<Curve> run_curves(std::span<const StepRecord> records, const Task& task, const Theme& theme);
-/// Those of a run beside it: dashed, with one name for all.
+/// The curves of a run beside it: dashed, with one name for all.
 std::vector<Curve> run_curves_beside(std::span<const StepRecord> records, const Task& task,
                                      const Theme& theme, const std::string& name);
 
-/// A file of the course of runs, by its extension: of one, or of one and of those trained beside it.
+/// A file format for the curves of a run, or of a run and those trained beside it, by its extension.
 struct CurveFormat {
     std::string_view name;
     std::string (*bytes)(std::span<const Course> courses, ThemeKind theme);
@@ -35,14 +35,14 @@ struct CurveFormat {
 /// of each head ("layer 1 head 2"); then the same of a run beside it, behind its name ("no positions: loss").
 /// A run that took fewer steps leaves the later rows empty.
 std::span<const CurveFormat> curve_formats();
-/// The files' name, without what names the format.
+/// The name of the files, without extension.
 inline constexpr std::string_view k_curves_file = "training";
 /// Writes the course of runs into an existing folder, in each of the formats; returns the paths. Throws as
 /// write_file.
 std::vector<std::string> export_curves(std::span<const Course> courses, ThemeKind theme,
                                        std::span<const std::string> formats, const std::string& folder,
                                        const ExportProgress& progress = {});
-/// By the end of a file's name; nullptr for another.
+/// The format whose extension the file's name has; nullptr if there is none.
 const CurveFormat* curve_format_of(std::string_view file);
 
 }  // namespace attnscope

@@ -1,4 +1,4 @@
-// Input pictures, from files.
+// Input pictures, from files; every format that can be read is recognized here.
 #pragma once
 
 #include <string>

@@ -11,7 +11,7 @@
 
 namespace attnscope {
 
-/// Each as in its manual: −1 and errno on failure. Tests replace them with failing ones.
+/// Each call behaves as its manual says: −1 and errno on failure. Tests replace them with failing ones.
 struct FileCalls {
     std::function<int(const char*, struct stat*)> status = [](const char* path, struct stat* info) {
         return ::stat(path, info);

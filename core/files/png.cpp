@@ -69,7 +69,7 @@ public:
     }
 
     std::span<const png_color> colors() const { return {colors_.data(), static_cast<std::size_t>(count_)}; }
-    /// The numbers of the colors of `count` pixels.
+    /// The palette indices of `count` pixels.
     void number(const std::uint8_t* pixels, int count, std::uint8_t* numbers) const {
         for (int x = 0; x < count; ++x, pixels += 3)
             numbers[x] = static_cast<std::uint8_t>(at(pixels).number);
@@ -85,7 +85,7 @@ private:
     static std::uint32_t color_of(const std::uint8_t* pixel) {
         return static_cast<std::uint32_t>(pixel[0] << 16 | pixel[1] << 8 | pixel[2]);
     }
-    /// Where the color is, or would be.
+    /// The entry of the color, or the free one where it would be.
     const Entry& at(const std::uint8_t* pixel) const {
         const std::uint32_t color = color_of(pixel);
         std::size_t place = color * 2654435761U >> 22;
@@ -127,9 +127,9 @@ struct Stored {
         palette->number(source_row(y), pixels.width, row.data());
         return row.data();
     }
-    /// Of a row that is not the first. Rows repeat down a cell: the difference from the row above is then
-    /// zeros, which compress at once. Else a heatmap is flat areas, whose repetition compresses better
-    /// without a filter.
+    /// The filter of a row. From the second row on: rows repeat down a cell, so that the difference from the
+    /// row above is zeros, which compress well. Otherwise a heatmap consists of flat areas, whose repetition
+    /// compresses better without a filter.
     int filter(int y) const {
         const auto stride =
             static_cast<std::size_t>(pixels.width) * static_cast<std::size_t>(pixels.channels);
@@ -155,8 +155,7 @@ bool write_all(png_structp png, png_infop info, Sink* sink, Stored& stored, png_
         png_set_pHYs(png, info, per_meter, per_meter, PNG_RESOLUTION_METER);
     }
     png_set_sRGB(png, info, PNG_sRGB_INTENT_PERCEPTUAL);
-    // In the numbers of a palette there is nothing to find but runs; searching for more takes ten times as
-    // long.
+    // The indices of a palette repeat in runs only; searching for more takes ten times as long.
     if (stored.palette) png_set_compression_strategy(png, Z_RLE);
     png_set_filter(png, PNG_FILTER_TYPE_BASE, PNG_FILTER_NONE | PNG_FILTER_UP);
     if (count > 0) png_set_text(png, info, texts, count);

@@ -44,7 +44,7 @@ public:
     /// Runs `work` on the device's thread and waits for it; rethrows its exception. Not from the device's
     /// thread.
     void run(const std::function<void()>& work);
-    /// As run(), but ahead of the queue, and during a long run() at its next pause().
+    /// Runs `work` as run() does, but ahead of the queue, and during a long run() at its next pause().
     void run_soon(const std::function<void()>& work);
     /// Runs `work` later, without waiting: for what a destructor has to free.
     void post(std::function<void()> work);

@@ -1,5 +1,7 @@
-// The compute kernels of GpuBackend. Each splits its work into dispatches that are short and bind no more
-// storage than the driver allows.
+// The compute kernels of GpuBackend, which run the shaders of shaders/. Operations on cells and on rows are
+// defines of cells.comp and rows.comp, named as the operations; products, heads, masks, centers and the
+// softmax over the queries (columns.comp) have a file each. Each kernel splits its work into dispatches that
+// are short, about 10 ms, and bind no more storage than the driver allows.
 #pragma once
 
 #include <cstdint>

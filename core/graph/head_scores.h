@@ -38,8 +38,8 @@ bool is_of_places(HeadScore score);
 /// The scores of a matrix, by HeadScore; nullopt where no row has one.
 using HeadScores = std::array<std::optional<double>, k_head_scores>;
 
-/// Those of one head of a stage of queries × keys (from 0), or of the mean over its heads (−1). Reads the
-/// whole matrix. Throws Canceled.
+/// The scores of one head (from 0) of a stage of queries × keys, or of the mean over its heads (−1). Reads
+/// the whole matrix. Throws Canceled.
 HeadScores head_scores(const Trace& trace, const Stage& stage, int head, const std::stop_token& cancel = {});
 
 /// How alike two matrices of one shape are: the share of attention that they have in common, the mean over
@@ -53,7 +53,7 @@ struct HeadPosition {
     bool operator==(const HeadPosition&) const = default;
 };
 
-/// What is known of one of them.
+/// A head with its scores.
 struct SurveyedHead {
     HeadPosition at;
     StagePtr stage;
@@ -65,7 +65,7 @@ struct SurveyedHead {
 /// several. Throws Canceled; Error(backend) if a card is lost.
 std::vector<SurveyedHead> survey_heads(const Trace& trace, const StageInfo& info,
                                        const std::stop_token& cancel = {});
-/// Sets how alike each is to the chosen one; 0 if that is not among them. Throws as survey_heads().
+/// Sets the similarity of each head to the chosen one; 0 if that is not among them. Throws as survey_heads().
 void compare_with(std::vector<SurveyedHead>& heads, const HeadPosition& chosen,
                   const std::stop_token& cancel = {});
 

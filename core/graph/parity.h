@@ -25,7 +25,8 @@ struct CellPlace {
 };
 
 /// One stage of trace a compared with the same stage of trace b. Numbers are compared only where both have it
-/// in one shape; else all of them are 0.
+/// in one shape; else all of them are 0. What it reports has a column in parity_text()
+/// (app/document/parity_run.h) and in app/panels/parity_dialog.cpp.
 struct StageDifference {
     enum class State { compared, shapes_differ, only_in_a, only_in_b };
 

@@ -70,8 +70,8 @@ std::span<const StageInfo> stage_table();
 const StageInfo& gradient_info(const StageInfo& value);
 /// Whether a stage may have a gradient: it holds no whole numbers, and is not a mask.
 bool may_have_gradient(const StageInfo& info);
-/// Also with a layer, "2.scores", and of a gradient, "grad.scores" or "2.grad.scores"; nullptr for a name
-/// that is not in the table.
+/// The stage of a name, which may have a layer, "2.scores", or be that of a gradient, "grad.scores" or
+/// "2.grad.scores"; nullptr for a name that is not in the table.
 const StageInfo* find_stage_info(std::string_view name);
 
 /// Whether a stage is a parameter: the embedding table or weights, drawn rather than computed from tokens.
@@ -96,10 +96,10 @@ struct StageKey {
     bool operator==(const StageKey&) const = default;
 };
 
-/// The stage that a key is of; of a gradient gradient_info().
+/// The stage of a key; for a gradient, gradient_info() of the stage.
 const StageInfo& info_of(const StageKey& key);
-/// As in files and on the command line: "weights", in a layer "2.weights"; of a gradient "grad.weights",
-/// "2.grad.weights".
+/// The name of a stage in files and on the command line: "weights", in a layer "2.weights"; of a gradient
+/// "grad.weights", "2.grad.weights".
 std::string stage_name(const StageKey& key);
 /// The key of such a name; nullopt for one that is not in the table.
 std::optional<StageKey> find_stage_key(std::string_view name);
@@ -121,7 +121,7 @@ struct Stage {
           name_(stage_name(key)) {}
 
     StageKey key() const { return {info->value ? info->value : info, layer, part}; }
-    /// That of its key, stage_name().
+    /// The stage_name() of its key.
     std::string_view name() const { return name_; }
     const Shape& shape() const { return buffer.shape(); }
 
@@ -170,7 +170,8 @@ struct Trace {
     std::vector<Givable> givable;
     std::string loss_advice;           ///< what to set for a loss, if there is none
     std::vector<StageRecord> records;  ///< stages, then parameters, each in order of computation
-    std::vector<StagePtr> gradients;   ///< of stages and parameters, in their order; empty if not asked for
+    std::vector<StagePtr>
+        gradients;  ///< of stages and parameters, in order; only if Presentation::wants_gradients()
     double milliseconds = 0;           ///< the time of the whole evaluate()
     BackendKind backend = BackendKind::cpu;
 
@@ -179,11 +180,11 @@ struct Trace {
     /// nullptr if the experiment has no such stage, or no such gradient.
     StagePtr stage(StageKey key) const;
     const Stage* find(StageKey key) const { return stage(key).get(); }
-    /// The first of this role, in this layer if it has one.
+    /// The first stage of this role, in this layer if it has one.
     const Stage* find(StageRole role, int layer = 0) const;
     /// The first stage that a key may mean (may_mean()): one without a layer the first layer's that has it.
     const Stage* find_chosen(const StageKey& key) const;
-    /// The same by name, as a file or the command line has it.
+    /// The first stage that a name in a file or on the command line may mean.
     const Stage* find_named(std::string_view name) const;
     /// The stages in order, without parameters and gradients.
     std::vector<StagePtr> stages() const;
@@ -199,13 +200,13 @@ struct Trace {
     /// Whether all keys of a query are masked, its masked scores −∞, in one head (from 0) or, without one, in
     /// every head: its weights and its context are zeros.
     bool fully_masked(int row, std::optional<int> head = {}, int layer = 0) const;
-    /// The same for a row of this stage, which pictures and views flag: false unless it holds weights, or
-    /// what is computed for each pair after the mask, or the context.
+    /// Whether pictures and views flag a row of this stage as fully masked: false unless the stage holds
+    /// weights, or is computed for each pair after the mask, or is the context.
     bool fully_masked(const Stage& stage, int row, std::optional<int> head) const;
     /// Whether, with the softmax over the queries, a key is masked for every query, in one head or in every
     /// head: its weights are zeros, which sum to 0 rather than 1.
     bool fully_masked_column(int column, std::optional<int> head = {}, int layer = 0) const;
-    /// The same for a column of this stage; false unless its columns are keys after the mask.
+    /// Whether they flag a column of this stage: false unless its columns are keys after the mask.
     bool fully_masked_column(const Stage& stage, int column, std::optional<int> head) const;
 };
 

@@ -1,4 +1,4 @@
-// The loss of a batch of sentences, what its heads look at, and its gradients.
+// The loss of a batch of sentences, what its heads attend to, and its gradients.
 #pragma once
 
 #include <span>
@@ -18,11 +18,11 @@ struct Mean {
         sum += value;
         ++count;
     }
-    /// NaN of nothing.
+    /// The mean of the values added; NaN if there are none.
     double value() const { return sum / count; }
 };
 
-/// Of some sentences of a batch.
+/// The loss, accuracy, attention patterns and gradients of some of a batch's sentences.
 struct BatchPart {
     double loss = 0;  ///< the sum of −log p over their positions that have a target
     int right = 0;    ///< at how many of these the target is the most likely word
@@ -44,18 +44,19 @@ struct BatchResult {
 /// How many parts a batch is cut into, each of which has gradients until they are added.
 std::size_t parts_of_batch(std::size_t sentences);
 
-/// The model with these matrices instead of its own.
+/// The model with these matrices in place of its own.
 Experiment with_parameters(Experiment model, const Parameters& parameters);
 
-/// `model` is an experiment of any sentence; `parameters` are the custom matrices that are learned, all of
-/// one mechanism. A parameter that the loss does not depend on has the gradient 0. Sentences are cut into
-/// parts that depend on the batch alone, each computed at once where the model allows it, on `threads`
-/// threads (0: one per core): the same bits for any number. Throws as evaluate(), and Error(bad_input)
-/// without any target; Error(too_large) if a part does not fit in memory.
+/// The loss of a batch and its gradients. `model` is an experiment with any sentence; `parameters` are the
+/// custom matrices that are learned, all of one mechanism. A parameter that the loss does not depend on has
+/// the gradient 0. The batch is cut into parts that depend on the batch alone and are computed on `threads`
+/// threads (0: one per core), so that the result is the same to the bit for any number; a part is computed as
+/// one trace where the model allows it. Throws as evaluate(), and Error(bad_input) without any target;
+/// Error(too_large) if a part does not fit in memory.
 BatchResult batch_gradients(const Experiment& model, const Parameters& parameters,
                             std::span<const TaskSentence> batch, const std::stop_token& cancel = {},
                             int threads = 0);
-/// The same without gradients.
+/// What batch_gradients() returns, without gradients.
 BatchResult batch_loss(const Experiment& model, const Parameters& parameters,
                        std::span<const TaskSentence> batch, const std::stop_token& cancel = {},
                        int threads = 0);

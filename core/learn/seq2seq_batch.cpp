@@ -57,7 +57,7 @@ public:
         d_hidden_.resize(rows, W_hh.rows());
     }
 
-    /// Rows first … of a step, from W_ih x + b_ih and the old states.
+    /// Computes one step, whose rows start at `first`, from W_ih x + b_ih and the old states.
     void step(Index first, const Eigen::Ref<const Numbers>& input, const Eigen::Ref<const Numbers>& old) {
         const Index count = input.rows(), h = states.cols();
         old_.middleRows(first, count) = old;
@@ -73,7 +73,7 @@ public:
         states.middleRows(first, count) = ((1 - z) * n + z * old.array()).matrix();
     }
 
-    /// From the gradient of a step's states to that of the old ones, as GruBackward.
+    /// The gradient of the old states from that of a step's new ones, as in GruBackward.
     Numbers back(Index first, const Numbers& d_state) {
         const Index count = d_state.rows(), h = states.cols();
         const auto d = d_state.array();
@@ -91,7 +91,7 @@ public:
         return to_hidden * W_hh_ + (d * z).matrix();
     }
 
-    /// Of W_hh and b_hh, once all steps have been walked back.
+    /// The gradients of W_hh and b_hh, once back() has gone through all steps.
     Numbers d_W_hh() const { return d_hidden_.transpose() * old_; }
     NumberRow d_b_hh() const { return d_hidden_.colwise().sum(); }
 
@@ -201,7 +201,7 @@ private:
             ((last_ * parameter("W_init").transpose()).rowwise() + NumberRow(parameter("b_init"))).array());
     }
 
-    /// Of the decoder's sequence k, the word whose state it starts from.
+    /// The source word whose state the decoder's sequence k starts from.
     Index last_word(Index k) const {
         const Index of = targets_.order[static_cast<std::size_t>(k)],
                     first = first_word_[static_cast<std::size_t>(of)];
@@ -268,7 +268,7 @@ private:
         }
     }
 
-    /// Of the decoder's sequence k: the first of its source words and how many.
+    /// The source words of the decoder's sequence k: the index of the first, and how many there are.
     std::pair<Index, Index> source_of(Index k) const {
         const Index of = targets_.order[static_cast<std::size_t>(k)];
         return {first_word_[static_cast<std::size_t>(of)], size_of(sentence(of).source)};

@@ -221,7 +221,7 @@ TaskSentence draw_date(Generator& generator) {
 
 constexpr std::size_t k_window = 32, k_held_out_part = 10;
 
-/// What is learned unless another text is typed.
+/// The text that is learned unless another one is typed.
 constexpr const char* k_own_text =
     "The cat sees the dog. The dog sees the cat. The dog runs, and the cat runs. When the dog runs, the cat "
     "sits in the "
@@ -232,7 +232,7 @@ constexpr const char* k_own_text =
     "fire. The dog sits by the fire. The rain comes down, and the fire is warm. The cat sleeps. The dog "
     "sleeps.";
 
-/// As the tokenizer cuts it.
+/// The words as a text that the tokenizer cuts into the same words.
 std::string joined(const Words& words, TokenizerKind kind) {
     std::string text;
     for (const std::string& word : words)

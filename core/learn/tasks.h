@@ -19,7 +19,7 @@ struct TaskSentences {
     std::vector<std::string> words = {};         ///< of the stack, or of the decoder after <bos> and <eos>
     /// The next sentence; the generator gives the numbers that torch.randint would.
     std::function<TaskSentence(Generator&)> draw = nullptr;
-    /// The same of those that no run trains on; null: as `draw`, by another generator.
+    /// The next of the sentences that no run trains on; nullptr: as `draw`, by another generator.
     std::function<TaskSentence(Generator&)> draw_held_out = nullptr;
     TokenizerKind tokenizer = TokenizerKind::whitespace;
 };
@@ -30,19 +30,19 @@ struct Task {
     std::string_view summary;   ///< "continue a word that repeats"
     std::string_view look_for;  ///< what to see in the weights once it is learned
     std::string_view pattern;   ///< of the heads' score: "induction"; empty: there is none
-    /// Throws Error(bad_input) for a text that cannot be learned from.
+    /// The sentences of a run. Throws Error(bad_input) for a text that cannot be learned from.
     TaskSentences (*open)(const Training& training);
-    /// The model, optimizer and batch with which it is learned within seconds.
+    /// Sets the model, optimizer and batch with which the task is learned within seconds.
     void (*set_up)(Experiment& experiment);
     bool reads_corpus = false;  ///< its sentences are those of Training::corpus
 };
 
-/// All but `none`.
+/// Every task; `none` has no row.
 std::span<const Task> tasks();
-/// Of any kind but `none`.
+/// The task of a kind other than `none`.
 const Task& task_of(TaskKind kind);
 
-/// The next sentences of the generator.
+/// The next `count` sentences.
 std::vector<TaskSentence> draw_sentences(const std::function<TaskSentence(Generator&)>& draw,
                                          Generator& generator, int count);
 

@@ -66,7 +66,7 @@ bool is_name_of_parameter(std::string_view name) {
     return stage && is_parameter(*stage);
 }
 
-/// Empty where the task names no keys.
+/// The mean of each head; empty where the task names no keys.
 std::vector<float> values_of(const std::vector<Mean>& means) {
     std::vector<float> values;
     if (std::ranges::all_of(means, [](const Mean& mean) { return mean.count == 0; })) return values;

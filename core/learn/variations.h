@@ -1,4 +1,4 @@
-// Runs that differ from another in one setting: what is not learned then?
+// Runs that differ from another in one setting, to see what is then not learned.
 #pragma once
 
 #include <optional>
@@ -9,7 +9,7 @@
 
 namespace attnscope {
 
-/// A setting that can be left out of what is trained.
+/// A change of one setting of a run, and what it shows.
 struct Variation {
     std::string_view name;                   ///< "no positions"
     std::string_view help;                   ///< what to look for
@@ -18,11 +18,11 @@ struct Variation {
 };
 
 std::span<const Variation> variations();
-/// By its name; nullptr if there is none.
+/// The variation of this name; nullptr if there is none.
 const Variation* find_variation(std::string_view name);
 
-/// The run of `experiment`, varied, from the beginning: of the same seeds and sentences. nullopt where the
-/// variation changes nothing of it, or leaves what cannot be computed.
+/// The experiment at the start of the varied run, with the same seeds and sentences. nullopt where the
+/// variation changes nothing, or leaves what cannot be computed.
 std::optional<Experiment> varied(const Experiment& experiment, const Variation& variation);
 
 }  // namespace attnscope

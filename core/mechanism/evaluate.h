@@ -17,7 +17,7 @@ struct Graph;
 /// anything is allocated, if both traces and their pictures would not fit in this machine's memory or the
 /// card's.
 Trace evaluate(const Experiment& experiment, const Trace& previous = {}, const EvaluateOptions& options = {});
-/// The same for a graph that is built otherwise, as of a batch of sentences.
+/// Evaluates a graph that was built otherwise, such as that of a batch of sentences.
 Trace evaluate(const Graph& graph, const EvaluateOptions& options);
 
 }  // namespace attnscope

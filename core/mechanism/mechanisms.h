@@ -5,7 +5,7 @@
 
 namespace attnscope {
 
-/// One for each kind.
+/// Every mechanism, in the order of MechanismKind.
 std::span<const Mechanism* const> mechanisms();
 const Mechanism& mechanism_of(const Experiment& experiment);
 

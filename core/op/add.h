@@ -31,7 +31,8 @@ struct Add {
     Shape shape(Shapes in) const { return in[0]; }
     std::string formula(const Symbols& in) const { return in.of(0) + " + " + in.of(1); }
     void forward(const Work& in, Tensor& out) const;
-    /// Both are dY, of a batch that of y the sum; the rows of y that are not used get nothing.
+    /// Both gradients are dY; with a batch, that of y is the sum over its sentences; rows of y that are not
+    /// used get nothing.
     void backward(const Backward& at) const;
     void explain_gradient(Proof& proof, const GradientCell& cell) const;
     void explain(Proof& proof, const Cell& cell) const;

@@ -76,10 +76,10 @@ struct Decode {
     std::string caption(const Symbols& in) const;  ///< empty: as usual
     Operands operands(std::size_t result) const;
     std::vector<Tensor> results(const Work& in) const;
-    /// Through the steps, from the last to the first; completes the gradients of all results, in double.
+    /// Goes through the steps from the last to the first; completes the gradients of all results, in double.
     void backward(const Backward& at) const;
     void explain_gradient(Proof& proof, const GradientCell& cell) const;
-    /// Of a cell of the result `cell.input`: what later steps pass back to it.
+    /// Explains what later steps pass back to a cell of the result `cell.input`.
     void explain_own_gradient(Proof& proof, const GradientCell& cell) const;
     void explain(Proof& proof, const Cell& cell) const;
     void torch(TorchLines& py) const;

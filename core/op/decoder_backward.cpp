@@ -84,7 +84,7 @@ private:
         return sum;
     }
 
-    /// From a step's context to the state that queries the alignment.
+    /// The gradient of the state that queries a step's alignment, from that of the step's context.
     ArrayXd look(Index i, const ArrayXd& state, const ArrayXd& dcontext) {
         if (!rule_.aligns) {
             add_fixed(dcontext);
@@ -150,7 +150,7 @@ private:
         return numbers(dlogits);
     }
 
-    /// Through the Gaussian and the center of the window.
+    /// Passes the gradient back through the Gaussian and the center of the window.
     ArrayXd center(Index i, const ArrayXd& state, const ArrayXd& dgauss) const {
         const int words = static_cast<int>(h_.rows());
         const Buffer center(row(value(DecoderPart::center, i))), query(row(state));
@@ -163,7 +163,7 @@ private:
         return numbers(dquery);
     }
 
-    /// Through v_a · tanh(W_a s + U_a h_j).
+    /// Passes the gradient back through v_a · tanh(W_a s + U_a h_j).
     ArrayXd scores(const ArrayXd& state, const ArrayXd& de) {
         const ArrayXd asked = (W_a_ * state.matrix()).array();
         ArrayXd dasked = ArrayXd::Zero(asked.size());

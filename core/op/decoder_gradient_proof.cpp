@@ -26,7 +26,7 @@ public:
           unit_{cell, gru, of(DecoderPart::gate_r), [this](int i) { return input(i); },
                 [this](int i) { return state(i - 1); }} {}
 
-    /// Of a cell of an input.
+    /// Explains the gradient of a cell of an input.
     void explain_input(Proof& proof) const {
         const int row = cell_.row, column = cell_.column;
         if (cell_.input == words()) return explain_unit_input(proof, unit_, row, column);
@@ -42,7 +42,7 @@ public:
         }
     }
 
-    /// Of a cell of a result, which later parts and steps read.
+    /// Explains the gradient of a cell of a result, which later parts and steps read.
     void explain_result(Proof& proof) const {
         switch (parts_[cell_.input]) {
             case DecoderPart::scores:
@@ -149,7 +149,7 @@ private:
         explain_as(proof, ApplyWindow{}, which, {DecoderPart::softmax, DecoderPart::gauss},
                    DecoderPart::weights);
     }
-    /// The context: of the weights (0) or the annotations (2).
+    /// Explains what the context passes back to the weights (0) or the annotations (2).
     void explain_sum(Proof& proof, std::size_t which) const {
         explain_with(proof, WeightedSum{}, which,
                      {cell_.results[of(DecoderPart::weights)], cell_.results[of(rule_.logits())],
@@ -181,7 +181,7 @@ private:
             query(i).cast<double>() * cell_.inputs[W_a]->host().head(0).cast<double>().transpose();
         return (of_words.rowwise() + asked).array().tanh();
     }
-    /// Before the tanh, for each word and unit: de v_a (1 − tanh²).
+    /// The gradient before the tanh, for each word and unit: de v_a (1 − tanh²).
     Eigen::MatrixXd before_tanh(int i) const {
         const Eigen::ArrayXXd t = hidden(i).array();
         const Eigen::RowVectorXd de = cell_.d_row(0, i, of(DecoderPart::scores)).cast<double>(),
@@ -210,7 +210,8 @@ private:
                          .dot(hidden(i).col(cell_.column).transpose()),
                      1);
     }
-    /// Of the states that the centers are predicted from (0), W_p (1) or v_p (2).
+    /// Explains what the predicted centers pass back to the states they are predicted from (0), W_p (1) or
+    /// v_p (2).
     void explain_center_input(Proof& proof, std::size_t which, int row, int column) const {
         Tensor queries(matrix(steps(), cell_.shape(initial_state).columns));
         for (int i = 0; i < steps(); ++i) queries.head(0).row(i) = query(i);

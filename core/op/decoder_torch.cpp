@@ -13,14 +13,14 @@ TorchVariable local(DecoderPart part) {
     return {.name = k_names[static_cast<std::size_t>(part)], .vector = true};
 }
 
-/// Which source words are open, of those that the rules and the window leave.
+/// The condition for a source word to be open, among those that the rules and the window leave.
 std::string open_words(const DecoderRule& rule, int words) {
     const std::string near = within_in_python(words, "p", rule.window);
     if (!rule.has_window()) return "mask[i]";
     return rule.has_mask() ? fmt::format("mask[i] & ({})", near) : near;
 }
 
-/// From the state s to the weights of the source words, and the context c.
+/// Writes the alignment: from the state s to the weights of the source words and the context c.
 void write_alignment(TorchLines& py, const TorchLines& decoder, const DecoderRule& rule) {
     using enum DecoderPart;
     const TorchVariable& annotations = decoder.inputs[1];

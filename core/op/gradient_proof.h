@@ -32,7 +32,7 @@ struct GradientCell {
     const Shape& shape(std::size_t i) const { return inputs[i]->shape(); }
     const Shape& result_shape(std::size_t r = 0) const { return results[r]->shape(); }
 
-    /// Of an input; a matrix without heads is shared by all heads.
+    /// A number, row or column of input `i`; a matrix without heads is shared by all heads.
     float in(std::size_t i, int h, int row_, int column_) const {
         return inputs[i]->at(head_of(i, h), row_, column_);
     }
@@ -42,7 +42,7 @@ struct GradientCell {
     Eigen::RowVectorXf in_column(std::size_t i, int h, int column_) const {
         return inputs[i]->column(head_of(i, h), column_).transpose();
     }
-    /// Of a result.
+    /// A number, row or column of result `r`.
     float out(int h, int row_, int column_, std::size_t r = 0) const {
         return results[r]->at(h, row_, column_);
     }
@@ -50,7 +50,7 @@ struct GradientCell {
     Eigen::RowVectorXf out_column(int h, int column_, std::size_t r = 0) const {
         return results[r]->column(h, column_).transpose();
     }
-    /// Of a result's gradient.
+    /// A number, row or column of the gradient of result `r`, zeros where there is none.
     float d(int h, int row_, int column_, std::size_t r = 0) const {
         return gradients[r] ? gradients[r]->at(h, row_, column_) : 0;
     }
@@ -80,7 +80,8 @@ void add_products(Proof& proof, const GradientCell& cell, SumOver over, int h, c
 /// Adds the numbers, each times 1.
 void add_numbers(Proof& proof, const GradientCell& cell, SumOver over, int h,
                  const Eigen::RowVectorXf& numbers);
-/// Of S = Q Kᵀ, a cell of Q or of K, which titles call q and `keys`: dQ = dS K, dK = dSᵀ Q.
+/// Adds the products for a cell of Q or K where S = Q Kᵀ: dQ = dS K, dK = dSᵀ Q. Titles call the operands q
+/// and `keys`.
 void add_score_products(Proof& proof, const GradientCell& cell, std::string_view keys);
 /// The gradient of a cell of a result, passed on as it is.
 void pass_on(Proof& proof, const GradientCell& cell, int h, int row, int column);

@@ -36,7 +36,7 @@ inline constexpr const char* k_gru_python = R"(def gru(cell, x, h):  # reset, up
     r, z = torch.sigmoid(r_x + r_h), torch.sigmoid(z_x + z_h)
     return r, z, torch.tanh(n_x + r * n_h), cell(x, h)
 )";
-/// The same with a state that depends on the gates, for their gradients.
+/// gru() in Python with a state that depends on the gates, for their gradients.
 inline constexpr const char* k_gru_gates_python =
     R"(def gru(cell, x, h):  # reset, update, candidate, new state
     r_x, z_x, n_x = (cell.weight_ih @ x + cell.bias_ih).chunk(3)

@@ -161,7 +161,7 @@ Eigen::RowVectorXf tokens_of(const GradientCell& cell, PartOfUnits part, int h, 
     return all;
 }
 
-/// Of a cell of Q or K, whose weights' column `column` of input W this is.
+/// Explains the gradient of a cell of Q or K, whose weights are input W, of which `column` is the cell's.
 void explain_token(Proof& proof, const GradientCell& cell, PartOfUnits part, std::size_t W, int column) {
     proof.terms_title = "before tanh: " + cell.words.gradient(0) + " ∘ (1 − H²), times " +
                         cell.words.symbol(W) + ", unit by unit";
@@ -170,7 +170,7 @@ void explain_token(Proof& proof, const GradientCell& cell, PartOfUnits part, std
                      cell.in_column(W, h, column));
 }
 
-/// Of a cell of the weights of Q or K, which is the input x, at its column `column`.
+/// Explains the gradient of a cell of the weights of Q or K, which is input x, at its column `column`.
 void explain_weight(Proof& proof, const GradientCell& cell, PartOfUnits part, std::size_t x, int column) {
     proof.terms_title = "before tanh: " + cell.words.gradient(0) + " ∘ (1 − H²), times " +
                         cell.words.symbol(x) + ", token by token";

@@ -35,7 +35,7 @@ struct ConcatHidden {
     std::string formula(const Symbols&) const { return "tanh( W_c [q; k] )"; }
     Operands operands() const { return {.left = 0, .above = 1, .is_transposed = true}; }
     void forward(const Work& in, Tensor& out) const;
-    /// As AdditiveHidden, W_aq and W_ak being the columns of W_c.
+    /// The gradients are those of AdditiveHidden, W_aq and W_ak being the columns of W_c.
     void backward(const Backward& at) const;
     void explain_gradient(Proof& proof, const GradientCell& cell) const;
     void explain(Proof& proof, const Cell& cell) const;

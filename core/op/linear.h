@@ -25,7 +25,7 @@ struct Linear {
     bool operator==(const Linear&) const = default;
 };
 
-/// Of x Wᵀ + b, however it is summed: dX = dY W, dW = dYᵀ X, db = Σ dY.
+/// Explains a cell of a gradient of x Wᵀ + b, however it is summed: dX = dY W, dW = dYᵀ X, db = Σ dY.
 void explain_linear_gradient(Proof& proof, const GradientCell& cell);
 
 }  // namespace attnscope::op

@@ -22,7 +22,7 @@ inline constexpr std::string_view k_all_open = "all open: every query may attend
 /// Whether key j is at most `window` from a center; no key is near a center that is NaN.
 inline bool is_within(double center, int j, double window) { return std::abs(j - center) <= window; }
 
-/// The same for the keys 0 … M−1, in Python: "(torch.arange(8) - p).abs() <= 2".
+/// The condition is_within() for the keys 0 … M−1, in Python: "(torch.arange(8) - p).abs() <= 2".
 inline std::string within_in_python(int keys, const std::string& center, double window) {
     return fmt::format("(torch.arange({}) - {}).abs() <= {}", keys, center, window);
 }

@@ -111,7 +111,7 @@ struct Cell {
 
     /// The head of an input that corresponds to the cell's; a matrix without heads is shared by all heads.
     int head_of(std::size_t input) const { return std::min(head, inputs[input]->shape().heads - 1); }
-    /// The same cell of an input, or another cell of the same head.
+    /// The value of an input in the cell's place, or in another place of the same head.
     float at(std::size_t input) const { return at(input, row, column); }
     float at(std::size_t input, int i, int j) const { return inputs[input]->at(head_of(input), i, j); }
     Eigen::RowVectorXf row_of(std::size_t input, int i) const {

@@ -19,11 +19,11 @@ struct GruEncoder {
     std::vector<Shape> shapes(Shapes in) const;
     std::string formula(const Symbols& in) const;
     std::vector<Tensor> results(const Work& in) const;
-    /// Through the steps, from the last one read to the first (core/op/gru_backward.h); completes the
+    /// Goes through the steps from the last one read to the first (core/op/gru_backward.h); completes the
     /// gradients of gates and states.
     void backward(const Backward& at) const;
     void explain_gradient(Proof& proof, const GradientCell& cell) const;
-    /// Of a cell of the result `cell.input`: what later steps pass back to it.
+    /// Explains what later steps pass back to a cell of the result `cell.input`.
     void explain_own_gradient(Proof& proof, const GradientCell& cell) const;
     void explain(Proof& proof, const Cell& cell) const;
     void torch(TorchLines& py) const;
@@ -41,7 +41,7 @@ struct JoinColumns {
                             : in.own + " = " + in.of(0);
     }
     void forward(const Work& in, Tensor& out) const;
-    /// Each gets its columns of dY.
+    /// The gradient of each input is its columns of dY.
     void backward(const Backward& at) const;
     void explain_gradient(Proof& proof, const GradientCell& cell) const;
     void explain(Proof& proof, const Cell& cell) const;

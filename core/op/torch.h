@@ -95,7 +95,7 @@ std::string python_string(std::string_view text);
 /// Every line indented by four spaces.
 std::string python_indented(std::string_view lines);
 
-/// Each number as Python reads it.
+/// The numbers as Python literals.
 template <typename Numbers>
 std::vector<std::string> python_items(const Numbers& numbers) {
     std::vector<std::string> items;

@@ -12,7 +12,7 @@ struct Rgb8 {
     bool operator==(const Rgb8&) const = default;
 };
 
-/// From 0xrrggbb.
+/// The color 0xrrggbb.
 constexpr Rgb8 rgb8(std::uint32_t hex) {
     return {static_cast<std::uint8_t>(hex >> 16 & 0xff), static_cast<std::uint8_t>(hex >> 8 & 0xff),
             static_cast<std::uint8_t>(hex & 0xff)};

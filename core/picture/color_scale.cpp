@@ -24,8 +24,8 @@ constexpr double k_decades_of_weights =
     1e-4;                               ///< the smallest weight with a color of its own, of the largest
 constexpr double k_linear_part = 1e-3;  ///< around 0, of the largest magnitude
 
-/// Of the scores before the softmax: with "this head" they share a range, so that the effect of scaling and
-/// masking is visible.
+/// Whether the stage is one of the scores before the softmax, which share a range under "this head", so that
+/// the effect of scaling and masking is visible.
 bool is_of_scores(const Stage& stage) {
     return stage.info->role == StageRole::scores || stage.info->role == StageRole::masked_scores;
 }

@@ -19,7 +19,7 @@ struct ColorScale {
     double max;
     ColorSpacing spacing = ColorSpacing::linear;
 
-    /// Where a value lies, 0 … 1 from min to max; beyond them if it is.
+    /// The position of a value, 0 … 1 from min to max, and beyond for values outside.
     double position(double value) const;
     /// The value at a position of 0 … 1.
     double value_at(double position) const;

@@ -123,7 +123,7 @@ Sheet with_operands(const Source& from, const Figure& whole) {
 
 // ---- every head, of every layer
 
-/// The same stage in every layer; the stage itself where there are none.
+/// The stage in every layer; the stage alone where there are no layers.
 std::vector<const Stage*> in_every_layer(const Trace& trace, const Stage& stage) {
     std::vector<const Stage*> stages;
     for (int layer = 1; stage.layer > 0 && layer <= layers_of(trace); ++layer) {

@@ -80,7 +80,7 @@ std::vector<int> same_indices(const Trace& a, int of_a, const Trace& b, int of_b
     return by_number(of_b, of_a);
 }
 
-/// Those of the columns of hidden units, `depth` of which belong to each key.
+/// The counterparts of the columns of hidden units, `depth` of which belong to each key.
 std::vector<int> in_groups(const std::vector<int>& keys, int depth_a, int depth_b) {
     std::vector<int> same;
     for (const int key : keys)

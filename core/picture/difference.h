@@ -24,9 +24,9 @@ struct ComparedSide {
     bool operator==(const ComparedSide&) const = default;
 };
 
-/// For each row and column of a stage of B, that of A which is the same: of tokens and words the one with the
-/// same text, in the same order (their longest common subsequence); of features, heads and positions the one
-/// with the same number. −1 where A has none.
+/// The row and column of A's stage that each row and column of B's corresponds to: for tokens and words the
+/// one with the same text, in the same order (their longest common subsequence); for features, heads and
+/// positions the one with the same number. −1 where A has none.
 struct Counterparts {
     std::vector<int> rows, columns;
     /// Whether every row and column has one, in a matrix of the same size.

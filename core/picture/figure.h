@@ -31,7 +31,7 @@ enum class CellMark : std::uint8_t {
 
 /// The opacity over a picture of a weight's color, and of a masked cell.
 inline constexpr float k_cover = 0.1f, k_cover_most = 0.8f, k_cover_closed = 0.8f;
-/// That of a value: the larger, the more; that of NaN is the most.
+/// The opacity of a value's color over a picture, which grows with the value; NaN gets the largest.
 inline float cover_of(const ColorScale& scale, double value) {
     const double part = std::isnan(value) ? 1 : std::clamp(scale.position(value), 0.0, 1.0);
     return k_cover + static_cast<float>(part) * (k_cover_most - k_cover);
@@ -136,7 +136,7 @@ int cell_size_of(const Presentation& presentation, int rows, int columns);
 /// are so many cells that needs_pixels() holds for a vector image, too.
 Figure make_figure(const Trace& trace, const Stage& stage, const HeadChoice& head,
                    const Presentation& presentation);
-/// The picture of one row of it, from 0, which the stage must have: only its values are read.
+/// The picture of one row (from 0) of a stage: only its values are read.
 Figure make_row_figure(const Trace& trace, const Stage& stage, const HeadChoice& head,
                        const Presentation& presentation, int row);
 

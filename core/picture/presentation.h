@@ -114,7 +114,7 @@ struct Paper {
     bool operator==(const Paper&) const = default;
 };
 
-/// Sizes of which a journal or a slide needs one.
+/// A size on paper by name: a journal's column, a slide. The export dialog lists all of k_paper_presets.
 struct PaperPreset {
     std::string_view name;
     Paper paper;

@@ -17,7 +17,7 @@ Pixels render_pixels(const Page& page, const Progress& progress = {});
 /// render_pixels().
 std::string render_png(const Page& page, std::string_view session_json, const Progress& progress = {});
 
-/// Those of a figure's own page, measure(figure) pixels.
+/// The pixels of a figure's own page, measure(figure) in size.
 Pixels render_pixels(const Figure& figure, const TextFace& face, const Progress& progress = {});
 
 std::string render_png(const Figure& figure, const TextFace& face, std::string_view session_json,

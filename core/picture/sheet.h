@@ -14,7 +14,7 @@ namespace attnscope {
 struct SheetPanel {
     Figure figure;
     int row = 0, column = 0;  ///< from 0
-    /// In lines: it has the rows of the panel before it, whose labels stand for both.
+    /// Where the panels flow in lines: it has the rows of the panel before it, whose labels stand for both.
     bool repeats_rows = false;
 };
 

@@ -59,14 +59,15 @@ public:
     TextFace(TextFace&&) noexcept;
     TextFace& operator=(TextFace&&) noexcept;
 
-    /// Of text longer than 4096 bytes only the start is measured and drawn, followed by "…".
+    /// The size of a text on one line or wrapped. Only the start of a text longer than 4096 bytes is measured
+    /// and drawn, followed by "…".
     TextExtent extent(std::string_view text, const TextStyle& style) const;
     /// Draws with `x` as in style.align and `baseline` that of the first line, in the current color of
     /// `cairo`.
     void draw(cairo_t* cairo, std::string_view text, const TextStyle& style, double x, double baseline,
               TextMode mode) const;
 
-    /// At most 8192 pixels per side; the rest is cut off.
+    /// The text as a bitmap of at most 8192 pixels per side; the rest is cut off.
     TextShades shades(std::string_view text, const TextStyle& style) const;
 
     /// The text as it can be drawn: control characters, bytes that are not UTF-8 (U+FFFD) and characters

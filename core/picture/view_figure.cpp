@@ -110,7 +110,7 @@ std::optional<int> query_alone(const Trace& trace, const Stage& stage, const Pre
     return trace.find_chosen(presentation.locked_stage()) ? query : std::nullopt;
 }
 
-/// As many pixels between two words as a page can have.
+/// The distance between two words in pixels: as large as the page allows.
 int pitch_of_words(const Presentation& presentation, int words) {
     constexpr int k_largest = 28, k_longest = 4096;
     return presentation.cell_size.value_or(std::clamp(k_longest / std::max(words, 1), 1, k_largest));

@@ -31,6 +31,7 @@ std::size_t multihead_draws(std::span<const Draw> draws) {
 
 }  // namespace
 
+/// A module of PyTorch that makes several draws at once is a case of this function.
 ScriptGenerator::Module ScriptGenerator::next_module(std::span<const Draw> draws) const {
     const Draw& first = draws[0];
     const int out = first.rows, in = first.columns;

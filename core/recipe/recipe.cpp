@@ -40,7 +40,8 @@ TorchVariable variable_of(const Stage& stage) {
             .whole = stage.info->unit == Unit::token_id};
 }
 
-/// Headings of stages whose operations occur in several places.
+/// A heading in the script that belongs to a stage rather than to its operation. A step of the script needs
+/// no row here: its operation writes its own lines (op::TorchLines).
 struct Heading {
     const StageInfo* stage;
     std::string_view words;
@@ -307,7 +308,7 @@ else:
         print(f"{name} {tuple(x.shape)}\n{x.data}\n")
 )";
 
-/// With gradients.
+/// The lines that print every stage and gradient.
 std::string print_all() {
     std::string print = k_print;
     const auto replace = [&](std::string_view part, std::string_view by) {

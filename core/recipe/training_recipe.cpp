@@ -106,7 +106,7 @@ Members stack_members(const TrainingRun& run, Place place) {
     return members;
 }
 
-/// Those of encoder and decoder. torch.nn.GRU draws both directions, the forward one first.
+/// The members of encoder and decoder. torch.nn.GRU draws both directions, the forward one first.
 Members translator_members(const TrainingRun& run) {
     const Experiment& e = run.start();
     const auto rows_of = [&](const char* table) {

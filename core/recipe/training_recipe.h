@@ -1,4 +1,5 @@
-// Exports a training run as a PyTorch script.
+// Exports a training run as a PyTorch script. The script is written as modules, apart from the recipe of a
+// trace, and what it cannot express is refused.
 #pragma once
 
 #include <string>

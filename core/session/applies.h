@@ -12,8 +12,8 @@ namespace attnscope {
 /// ("the scores are custom"); empty: it would. Options of the presentation always apply.
 std::string why_unused(const Option& option, const Experiment& experiment);
 
-/// The same of all experiments, for the help: "mechanism is attention and score is rbf"; empty if the option
-/// always applies, "never" if no mechanism uses it.
+/// The condition under which the option has an effect, for the help: "mechanism is attention and score is
+/// rbf"; empty if it always has, "never" if no mechanism uses it.
 std::string when_used(const Option& option);
 
 }  // namespace attnscope

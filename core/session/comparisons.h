@@ -18,7 +18,7 @@ struct ComparisonPreset {
     void (*change)(Session& session);
 };
 
-/// In the order of the computation.
+/// Every preset, in the order of the computation.
 std::span<const ComparisonPreset> comparison_presets();
 /// nullptr for an unknown name.
 const ComparisonPreset* find_comparison_preset(std::string_view name);
@@ -36,8 +36,8 @@ struct SettingDifference {
     std::string_view option;
     std::string a, b;
 };
-/// Those of the experiment, the head and the layer that differ, in the order of the table of settings; of
-/// custom matrices, the names of those that differ.
+/// The settings in which the session and what it pins differ, the head and the layer included, in the order
+/// of the table of settings; of custom matrices, the names of those that differ.
 std::vector<SettingDifference> setting_differences(const Session& session);
 
 }  // namespace attnscope

@@ -10,7 +10,8 @@
 
 namespace attnscope {
 
-/// In the order of the menu; the first sentence of each note summarizes the example.
+/// The names of the examples in the order of the menu; the first sentence of each note summarizes the
+/// example.
 std::vector<std::string> example_names();
 /// Throws Error(bad_input) with the nearest name, or all of them, if `name` is not an example.
 Session load_example(std::string_view name);

@@ -31,7 +31,7 @@ struct OptionValue {
     const Json& json;
     std::string_view typed = {};  ///< the text of a number that `json` keeps only as floating point
 
-    /// As quoted in messages: as typed, if that is known.
+    /// The value as quoted in messages: as typed, if that is known.
     std::string quoted() const;
 };
 
@@ -51,9 +51,9 @@ struct Option {
     std::string json_name() const;
 };
 
-/// In the order of the computation, followed by the presentation.
+/// Every option, in the order of the computation, followed by those of the presentation.
 std::span<const Option> options();
-/// By flag name; nullptr if there is none.
+/// The option of this flag name; nullptr if there is none.
 const Option* find_option(std::string_view name);
 
 /// Sets one option from a flag's argument. Throws Error(bad_input) that starts with the flag.

@@ -17,7 +17,7 @@ struct Question {
     void (*show)(Presentation& presentation);
 };
 
-/// In the order in which they come up.
+/// Every question, in the order in which they come up.
 std::span<const Question> questions();
 
 /// The session that answers it: its example, with the comparison, the view and the cell; its note says what

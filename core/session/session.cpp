@@ -398,7 +398,7 @@ void add_tensors(Tensors& tensors, const Experiment& experiment, std::string_vie
                                    find_given_name(name)->is_row && matrix.values().rows() == 1});
 }
 
-/// In lower case, with its point.
+/// The extension of a file's name in lower case, with its dot.
 std::string extension_of(const std::string& file) {
     std::string extension = std::filesystem::path(file).extension().string();
     for (char& c : extension) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));

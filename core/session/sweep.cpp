@@ -65,7 +65,7 @@ Values sizes(const Session& session, int count) {
     return values;
 }
 
-/// In the order of Sweep.
+/// A setting that can be swept, and the values it goes through.
 struct Row {
     Sweep sweep;
     std::string_view option;

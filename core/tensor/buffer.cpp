@@ -84,7 +84,7 @@ Tensor mean_of(const Tensor& values, const std::stop_token& cancel) {
     return result;
 }
 
-/// A fact that the first call finds out and keeps; it can be asked for without waiting. Where finding out
+/// A fact that the first call computes and keeps; it can be asked for without waiting. If computing it
 /// throws, the next call tries again.
 template <class T>
 class Fact {

@@ -47,14 +47,14 @@ public:
     virtual std::shared_ptr<const DeviceValues> mean() const = 0;
 };
 
-/// Immutable values of one stage, heads × rows × columns, in this machine's memory or on a graphics card. Who
-/// wants a part asks for it: a cell, a row, some rows, a column, or a pooled level; host() alone copies
-/// everything from a card. Facts about the values (ranges, largest values, mean, pooled levels) are kept
-/// beside them: the first call finds a fact out, which reads all values of a head, and other callers wait. A
-/// thread that must not wait asks for what is known_…, where nothing known yet is an answer.
+/// Immutable values of one stage, heads × rows × columns, in this machine's memory or on a graphics card. A
+/// caller that needs a part asks for it: a cell, a row, some rows, a column, or a pooled level; only host()
+/// copies everything from a card. Facts about the values (ranges, largest values, mean, pooled levels) are
+/// cached beside them: the first call computes a fact, which reads all values of a head, while other callers
+/// wait. A thread that must not wait asks for known_…, which answers "not known yet" instead.
 ///
 /// Every const member may be called from several threads. Heads, rows and columns count from 0; a head that
-/// there is not throws std::out_of_range where facts are asked for. Members that read from a card throw
+/// does not exist throws std::out_of_range where facts are asked for. Members that read from a card throw
 /// Error(backend) if it is lost.
 class Buffer {
 public:
@@ -74,7 +74,7 @@ public:
     Eigen::VectorXf column(int head, int column) const;
     /// `count` rows of one head, starting at `first`, count × columns(); a copy that is not kept.
     Matrix rows(int head, int first, int count) const;
-    /// One row of mean(), which is not found out for it where the values are here.
+    /// One row of mean(), without computing the whole mean where the values are in memory.
     Eigen::RowVectorXf mean_row(int row) const;
 
     /// The values on the card: the original if is_on_device(), else the copy passed to keep_on_device(), or

@@ -1,4 +1,7 @@
-// English words and their features, such as noun, plural, animal: an embedding whose columns can be read.
+// English words and their features, such as noun, plural, animal: an embedding whose columns can be read. The
+// words stand in assets/lexicon.txt, whose head describes the format. The table has a column for each feature
+// and for the spelling, so a new feature changes the size of the designed examples' matrices:
+// scripts/make-designed-examples writes them anew.
 #pragma once
 
 #include <map>
@@ -29,9 +32,9 @@ public:
     /// that is listed twice, a feature that is not declared, or a rule that is incomplete.
     explicit Lexicon(std::string_view text);
 
-    /// In the order of the columns.
+    /// The names of the features, in the order of the columns.
     std::span<const std::string> features() const { return features_; }
-    /// Of a folded word; any word has some.
+    /// The features of a folded word; any word has some.
     LexiconEntry find(std::string_view word) const;
     std::size_t size() const { return words_.size(); }
     const std::map<std::string, std::vector<int>, std::less<>>& words() const { return words_; }
@@ -53,7 +56,7 @@ private:
     std::vector<Ending> inflections_, endings_;
 };
 
-/// That of assets/lexicon.txt.
+/// The lexicon of assets/lexicon.txt.
 const Lexicon& lexicon();
 
 /// Columns behind the features: a vector of length 1 that a hash of the word determines, so that equal words

@@ -68,7 +68,7 @@ void AttentionBuilder::add_logits() {
     builder_.add("probabilities"_stage, op::Exponential{}, {output_});
 }
 
-/// The mean of −log p of each row's target, or Σ loss_weights ∘ output.
+/// Adds the loss: the mean of −log p of each row's target, or Σ loss_weights ∘ output.
 void AttentionBuilder::add_loss() {
     builder_.graph.loss_advice = "set W_out and targets, or loss_weights (--given)";
     if (!output_) return;

@@ -1,4 +1,5 @@
-// The names of features where the embedding is that of the lexicon.
+// The names of features where the embedding is that of the lexicon. Axes, proofs and exports read them
+// through Trace::row_label and column_label.
 #include "core/graph/stage_table.h"
 #include "core/mechanism/attention/build.h"
 #include "core/text/lexicon.h"
@@ -10,7 +11,7 @@ using Names = std::vector<std::string>;
 
 constexpr int k_most_named = 3;  ///< features in one name
 
-/// Of each row of a weight, the features that it reads: "noun+subject"; empty if there are none or too many.
+/// The features that each row of a weight reads: "noun+subject"; empty if there are none or too many.
 Names read_by_rows(const Matrix& W, const Names& features) {
     Names names(static_cast<std::size_t>(W.rows()));
     for (Eigen::Index i = 0; i < W.rows(); ++i) {

@@ -7,7 +7,7 @@ namespace attnscope {
 
 extern const Mechanism k_attention_mechanism;
 
-/// Which settings it uses, and when.
+/// The settings that the mechanism uses, and when.
 std::span<const OptionRule> options_of_attention();
 
 }  // namespace attnscope

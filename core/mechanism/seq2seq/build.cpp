@@ -201,7 +201,7 @@ void Seq2seqBuilder::predict() {
     builder_.add("picked_tokens"_stage, op::ArgMax{}, {logits});
 }
 
-/// The mean of −log p of each step's target.
+/// Adds the loss: the mean of −log p of each step's target.
 void Seq2seqBuilder::add_loss() {
     builder_.graph.loss_advice = is_greedy() ? "set decode to teacher" : "set tgt_out (--given)";
     if (targets_.empty()) return;

@@ -22,7 +22,7 @@ struct Seq2seqSizes {
     bool operator==(const Seq2seqSizes&) const = default;
 };
 
-/// Those of an experiment whose tables have so many rows.
+/// The sizes of an experiment whose tables have this many rows.
 Seq2seqSizes seq2seq_sizes(const Experiment& experiment, int source_words, int target_words);
 
 struct Seq2seqParameter {
@@ -48,11 +48,11 @@ struct Seq2seqParameter {
         const Seq2seqSizes& sizes);  ///< h for recurrent, the number of inputs for a bias; else nullptr
 };
 
-/// In the order in which one generator, seeded once, draws them: E_src, E_tgt; W_ih, W_hh, b_ih, b_hh of
-/// enc_fwd, then of enc_bwd; W_init, b_init; W_a, U_a, v_a; W_ih, W_hh, b_ih, b_hh of dec; W_out, b_out; W_p,
-/// v_p. Weights are out × in, biases 1 × out. All are drawn, including those that the settings leave unused
-/// (enc_bwd of a forward encoder; W_a, U_a, v_a of a decoder without attention) and those that are custom, so
-/// that the others keep their numbers.
+/// Every parameter, in the order in which one generator, seeded once, draws them: E_src, E_tgt; W_ih, W_hh,
+/// b_ih, b_hh of enc_fwd, then of enc_bwd; W_init, b_init; W_a, U_a, v_a; W_ih, W_hh, b_ih, b_hh of dec;
+/// W_out, b_out; W_p, v_p. Weights are out × in, biases 1 × out. All are drawn, including those that the
+/// settings leave unused (enc_bwd of a forward encoder; W_a, U_a, v_a of a decoder without attention) and
+/// those that are custom, so that the others keep their numbers.
 std::span<const Seq2seqParameter> seq2seq_parameters();
 const Seq2seqParameter* find_seq2seq_parameter(std::string_view name);
 

@@ -43,7 +43,7 @@ TransformerSizes TransformerBuilder::sizes() const {
             .feed_forward = e_.attention.feed_forward_size};
 }
 
-/// Custom, or drawn in the order in which one generator draws them all.
+/// A parameter: custom, or drawn in the order in which one generator draws them all.
 Value TransformerBuilder::parameter(std::string_view name) {
     const TransformerParameter& known = *find_transformer_parameter(name);
     const StageKey at = key(known.stage);
@@ -78,7 +78,7 @@ Value TransformerBuilder::normed(const StageInfo* stage, Value x, const std::str
     return builder_.add(key(stage), op::LayerNorm{}, {x, gain, shift});
 }
 
-/// Rows of E: a custom `tokens`, or the words of the sentence.
+/// Reads the rows of E: a custom `tokens`, or the words of the sentence.
 void TransformerBuilder::read_tokens() {
     Graph& graph = builder_.graph;
     if (e_.is_given("tokens")) return read_given_tokens();
@@ -98,7 +98,7 @@ void TransformerBuilder::read_tokens() {
     graph.table = graph.target_table = words_;
 }
 
-/// As many rows of E as the words, the setting or a custom E need.
+/// Sets the number of rows of E: as many as the words, the setting or a custom E need.
 void TransformerBuilder::size_table() {
     const int needed = static_cast<int>(words_.size());
     const bool stable = vocabulary_rule(e_.input.vocabulary).stable;
@@ -155,7 +155,7 @@ void TransformerBuilder::add_positions() {
     stream_ = builder_.add("positioned"_stage, op::Add{batch_}, {stream_, positions});
 }
 
-/// The mask that all layers share.
+/// Adds the mask that all layers share.
 void TransformerBuilder::open_mask() {
     const int N = length();
     const Normalizer::Window window = normalizer_of(e_.weighting.normalizer).window;
@@ -184,7 +184,7 @@ Value TransformerBuilder::split(const StageInfo* stage, Value x, bool rotate) {
     return builder_.add(key(stage), split, {x});
 }
 
-/// Of this layer, from 0.
+/// The heads of this layer that are ablated, from 0.
 std::vector<int> TransformerBuilder::ablated_heads() const {
     std::vector<int> heads;
     for (const HeadPlace& place : e_.transformer.ablated)
@@ -264,7 +264,7 @@ std::vector<int> TransformerBuilder::targets() const {
     return next;
 }
 
-/// The mean of −log p over the positions that have a target.
+/// Adds the loss: the mean of −log p over the positions that have a target.
 void TransformerBuilder::add_loss() {
     builder_.graph.loss_advice = e_.transformer.objective == Objective::position ? "type the targets (text2)"
                                                                                  : "type a longer sentence";

@@ -12,7 +12,7 @@
 
 namespace attnscope {
 
-/// Why alibi is refused where a batch is computed: its bias is that of one sentence.
+/// Why alibi is refused in training: its bias is that of one sentence, not of a batch.
 inline constexpr const char* k_no_training_with_alibi =
     "position alibi cannot be trained: use none, sinusoidal, learned or rope";
 
@@ -31,8 +31,9 @@ struct TokenSentence {
 class TransformerBuilder {
 public:
     explicit TransformerBuilder(const Experiment& experiment) : e_(experiment) {}
-    /// Of sentences of one length instead of the experiment's, computed together: in stages of tokens they
-    /// stand one below the other, and each has heads of its own. Not with positions that are biases.
+    /// Builds the graph of several sentences of one length, computed together in place of the experiment's:
+    /// in stages of tokens they stand one below the other, and each has heads of its own. Positions that are
+    /// biases on the scores are refused.
     TransformerBuilder(const Experiment& experiment, std::span<const TokenSentence> batch);
 
     /// Throws Error(bad_input) for an experiment without tokens or whose shapes do not fit, Error(too_large)
@@ -45,7 +46,7 @@ private:
     Value parameter(std::string_view name);
     Value normed(const StageInfo* stage, Value x, const std::string& prefix);
 
-    /// Tokens of a sentence.
+    /// The number of tokens of one sentence.
     int length() const { return static_cast<int>(ids_.size()) / batch_; }
     void read_tokens();
     void read_given_tokens();
@@ -56,9 +57,9 @@ private:
     void add_layer();
     std::vector<int> ablated_heads() const;
     Value split(const StageInfo* stage, Value x, bool rotate);
-    /// From the input of a layer's attention to its output.
+    /// Adds a layer's attention, from its input to its output.
     Value attend(Value x);
-    /// From the input of a layer's feed-forward layer to its output.
+    /// Adds a layer's feed-forward layer, from its input to its output.
     Value feed_forward(Value x);
     void predict();
     void add_loss();

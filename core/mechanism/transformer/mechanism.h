@@ -7,7 +7,7 @@ namespace attnscope {
 
 extern const Mechanism k_transformer_mechanism;
 
-/// Which settings it uses, and when.
+/// The settings that the mechanism uses, and when.
 std::span<const OptionRule> options_of_transformer();
 
 }  // namespace attnscope

@@ -44,10 +44,11 @@ struct TransformerParameter {
     static bool always(const Experiment&) { return true; }
 };
 
-/// In the order in which one generator, seeded once, draws them: E; of each layer W_q, W_k, W_v, W_o, W_1,
-/// b_1, W_2, b_2; W_out, P. Weights are out × in, biases 1 × out. All are drawn, including those that the
-/// settings leave unused (P without learned positions, W_out where it is tied to E) and those that are
-/// custom, so that the others keep their numbers; without a feed-forward layer its weights have no numbers.
+/// Every parameter, in the order in which one generator, seeded once, draws them: E; of each layer W_q, W_k,
+/// W_v, W_o, W_1, b_1, W_2, b_2; W_out, P. Weights are out × in, biases 1 × out. All are drawn, including
+/// those that the settings leave unused (P without learned positions, W_out where it is tied to E) and those
+/// that are custom, so that the others keep their numbers; without a feed-forward layer its weights have no
+/// numbers.
 std::span<const TransformerParameter> transformer_parameters();
 /// nullptr if the stack has no parameter of this name.
 const TransformerParameter* find_transformer_parameter(std::string_view name);
