@@ -72,7 +72,8 @@ void copy_recipe(ActionContext& c) {
     say(c, "copied a PyTorch script that computes and prints every stage");
 }
 
-/// The stages that the arrows go through from one: its strip's, its parameters', or the gradients of either.
+/// The stages that the arrow keys step through from `focused`: those of its strip, the parameters, or the
+/// gradients of either.
 std::vector<StagePtr> beside(const Trace& trace, const Stage& focused) {
     const bool parameters = is_parameter(*focused.info);
     if (focused.part == StageKey::Part::value) return parameters ? trace.parameters() : trace.stages();
@@ -127,10 +128,10 @@ std::string why_no_gradients(const ActionContext& c) {
 }
 
 bool shows_gradients(const ActionContext& c) { return c.document.presentation().gradients; }
-/// Switching them off works without a loss, too.
+/// Gradients can be switched off without a loss, too.
 bool may_show_gradients(const ActionContext& c) { return shows_gradients(c) || why_no_gradients(c).empty(); }
 
-/// Without gradients none is in focus, and no cell of one is locked.
+/// Switches gradients on or off; when they are off, none is in focus and no cell of one is locked.
 void show_gradients(ActionContext& c) {
     c.document.change([](Session& s) {
         Presentation& p = s.presentation;
@@ -217,7 +218,7 @@ bool is_view(const ActionContext& c) {
 
 bool is_pinned(const ActionContext& c) { return c.document.session().pinned.has_value(); }
 
-/// Freezes what is shown as A, and opens the view that compares it with what is live.
+/// Pins the shown experiment as A and opens the comparison with the live one.
 void pin(ActionContext& c) {
     c.document.change([](Session& s) {
         s.pinned = pinned(s);
@@ -242,7 +243,7 @@ bool shows_one_head(const Stage& stage, const HeadChoice& chosen) {
     return stage.shape().heads == 1 || head_on_screen(stage, chosen).kind == HeadChoice::Kind::one;
 }
 
-/// The stage of weights whose row the view of steps shows, where it is open and shows one.
+/// The stage of weights whose row the step view shows, if it is open and shows one.
 const Stage* open_steps(const ActionContext& c) {
     const Presentation& p = c.document.presentation();
     if (p.view != ViewKind::step || !has_trace(c)) return nullptr;

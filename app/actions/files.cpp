@@ -64,7 +64,7 @@ bool is_plain_picture(const std::string& bytes, const std::string&) {
     return is_image(bytes) && !has_png_session(bytes);
 }
 
-// Each overload returns what it did, for the notice.
+// Each overload applies what was read and returns what it did, for the notice.
 
 std::string take(ActionContext& context, const std::string& path, Session session) {
     context.document.open(std::move(session), is_session_file(path) ? path : "");

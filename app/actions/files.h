@@ -15,7 +15,7 @@ void new_session(ActionContext& context);
 bool can_be_opened(const std::filesystem::path& path);
 /// Opens an example; the window keeps its theme. Throws Error.
 void open_example(ActionContext& context, const std::string& name);
-/// Opens the session that answers it.
+/// Opens the session that answers the question.
 void open_question(ActionContext& context, const Question& question);
 /// Reads a session, an exported picture, or a text file, whose text becomes the sentence. A picture without a
 /// session, or any picture if `as_picture`, is read as the experiment's image. From any thread. Throws Error.
@@ -27,7 +27,7 @@ void save_file(ActionContext& context, const std::string& file);
 
 /// Why the experiment cannot use an image (which would replace the second sentence); empty if it can.
 std::string why_no_image(const ActionContext& context);
-/// Makes the image the keys and values, in place of the second sentence.
+/// Uses the image as keys and values, in place of the second sentence.
 void look_at(ActionContext& context, const GivenImage& image);
 void remove_picture(ActionContext& context);
 

@@ -29,7 +29,7 @@ std::string lower(std::string_view text) {
     return result;
 }
 
-/// What else people call things: the words that find every title with this word in it.
+/// Other words for a setting, stage or view: `words` find every title that contains `title`.
 struct Synonym {
     std::string_view title, words;
 };
@@ -100,7 +100,7 @@ std::string in_words(std::string_view option) {
     return words;
 }
 
-/// Those of an argument "none|causal|valid:K" that are whole values.
+/// The values among the alternatives of an argument: of "none|causal|valid:K", none and causal.
 std::vector<std::string> values_of(const Option& option) {
     std::vector<std::string> values;
     std::string_view rest = option.argument;

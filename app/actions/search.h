@@ -20,8 +20,8 @@ struct SearchEntry {
 /// Everything that can be reached now, in the order of the menus, the settings, the stages …
 std::vector<SearchEntry> search_entries(const ActionContext& context);
 
-/// Those that the text finds, the best first: every word of it begins a word of the title, or of what else
-/// the entry is called ("padding" for valid lengths), or stands in the help. An empty text finds the actions.
+/// The entries that match a text, the best first: every word of the text begins a word of the title or of a
+/// synonym ("padding" for valid lengths), or stands in the help. An empty text matches the actions.
 std::vector<SearchEntry> search(const ActionContext& context, std::string_view text);
 
 }  // namespace attnscope

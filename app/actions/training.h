@@ -11,13 +11,13 @@ bool has_learned(const ActionContext& context);
 bool is_training_open(const ActionContext& context);
 
 void play_or_pause(ActionContext& context);
-/// By so many steps from the one that is shown.
+/// Goes this many steps forward, or back if negative, from the one shown.
 void train(ActionContext& context, int steps);
 /// Repeats the run from the parameters as they are drawn, up to the shown step.
 void watch(ActionContext& context);
 /// The PyTorch script that trains a run up to this step of it. Takes as long as the run has steps.
 std::string training_script(const Experiment& experiment);
-/// A sentence that the run has not seen: of other seeds than its own.
+/// Draws another sentence of the task, from a seed other than the run's.
 void new_sentence(ActionContext& context);
 
 }  // namespace attnscope

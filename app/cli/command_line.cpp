@@ -60,14 +60,14 @@ struct HowArguments {
             ->option_text("DIR")
             ->group("Computation");
     }
-    /// For the window, which chooses the backend itself. Call it once all arguments are known to be good: the
-    /// folder of shaders is used from here on.
+    /// The options for the window, which chooses the backend itself. Call this once all arguments are known
+    /// to be good: from then on the folder of shaders is used.
     EvaluateOptions window_options() const {
         if (shaders) use_shader_folder(*shaders);
         return {.threads = thread_count()};
     }
-    /// The same for a command that evaluates once: measuring which backend is faster takes longer than it
-    /// saves, so `auto` is the processor.
+    /// The options for a command that evaluates once: measuring which backend is faster takes longer than it
+    /// saves, so `auto` is the CPU.
     EvaluateOptions options(const Session& session) {
         EvaluateOptions options = window_options();
         const bool recurrent = mechanism_rule(session.experiment.mechanism).is_recurrent;
@@ -231,8 +231,8 @@ std::vector<std::string> names_to_print(const Trace& trace, const ExportRequest&
     return names;
 }
 
-/// The session with what `--compare-with` names as A: a file's session; or itself, before a change of this
-/// name.
+/// The session with A as `--compare-with` names it: the session of a file, or this session before the named
+/// change.
 Session compared_with(Session session, const std::string& name) {
     if (name.empty()) return session;
     if (const ComparisonPreset* preset = find_comparison_preset(name)) {

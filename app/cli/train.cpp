@@ -26,7 +26,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 using Clock = std::chrono::steady_clock;
 
-/// The session that is trained: of the task or FILE, with the flags applied.
+/// The session to train: that of the task or of FILE, with the flags applied.
 Session session_from(const SessionArguments& arguments) {
     for (const char* fixed :
          {"text", "text2", "words", "words2", "tokenizer", "vocabulary", "table-size", "step"})
@@ -75,8 +75,9 @@ private:
     Clock::time_point next_;
 };
 
-/// Takes steps until there are so many, a signal arrives (which stops the step it interrupts) or one fails;
-/// returns why it failed. Calls `keep` so often that a program that is killed loses two seconds at most.
+/// Takes steps up to `steps`, until a signal arrives (which stops the step it interrupts) or a step fails;
+/// returns why it failed. Calls `keep` often enough that a program that is killed loses at most two seconds
+/// of training.
 std::string take_steps(TrainingRun& run, int steps, const std::function<void()>& keep) {
     constexpr std::chrono::milliseconds k_between{1500};
     const StopOnSignal stop;

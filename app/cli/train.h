@@ -1,4 +1,5 @@
-// `attnscope train`: learns a task, and writes what was learned as a session; the same as a PyTorch script.
+// `attnscope train` learns a task and writes the learned weights as a session; `attnscope recipe --steps`
+// writes the same training as a PyTorch script.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -17,7 +18,7 @@ struct TrainArguments {
 
 void add_train_options(CLI::App& command, TrainArguments& arguments);
 
-/// Writes the PyTorch script that takes so many steps of the run that `model` names. Throws UsageError, Error
+/// Writes the PyTorch script that takes `steps` steps of the run that `model` names. Throws UsageError, Error
 /// as TrainingRun, training_recipe and write_file.
 int print_training_recipe(const SessionArguments& model, int steps, const std::string& out);
 

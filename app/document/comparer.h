@@ -1,4 +1,5 @@
-// The thread that compares what is pinned with what is live, so that the window never waits.
+// The thread that compares the pinned experiment (A) with the live one (B), so that the window never waits:
+// core/picture/difference.h matches rows and columns by their words and subtracts.
 #pragma once
 
 #include <functional>
@@ -12,7 +13,7 @@
 
 namespace attnscope {
 
-/// What is compared: A, B, and the stage whose difference is drawn.
+/// A request to compare: A, B, and the stage whose difference is drawn.
 struct ComparisonRequest {
     ComparedSide a, b;
     StageKey key;
@@ -26,11 +27,11 @@ struct Comparison {
     std::shared_ptr<const Difference> difference;  ///< of the stage asked for; nullptr: it is not in both
     std::string problem;                           ///< why nothing is compared; empty: it is
 
-    /// The first stage that differs, from which on the two part; nullptr if none does.
+    /// The first stage in which the two differ; nullptr if there is none.
     const StageComparison* first_difference() const;
 };
 
-/// Compares. `before` is an earlier comparison: where it is of the same two sides, its facts hold.
+/// Compares two sides. `before` is an earlier comparison, whose results are reused if it has the same sides.
 Comparison compared(ComparisonRequest request, const Comparison* before, const std::stop_token& cancel);
 
 class Comparer : public Newest<ComparisonRequest, Comparison> {

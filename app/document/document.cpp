@@ -22,8 +22,8 @@ void show_existing_parts(Session& session) {
             std::clamp(session.presentation.layer(), 1, session.experiment.transformer.layers));
 }
 
-/// What an edit leaves of the parameters that a run has learned: none at step 0, or where others are drawn
-/// first or the model that is set now has others. Without a task they are custom matrices like any.
+/// Keeps or drops the learned parameters after an edit: drops them at step 0, or if the edit changes the
+/// first parameters or the shapes of the model. Without a task they are custom matrices like any other.
 void settle_parameters(const Experiment& before, Experiment& after) {
     if (before.training.step == 0 || before.weights.given != after.weights.given) return;
     if (after.training.task == TaskKind::none) {
@@ -254,13 +254,14 @@ void Document::show_pinned() {
     find_lines();
 }
 
-/// Computes the values of the swept setting, in the view of sweeps: of seeds, where none was chosen.
+/// Requests the values of the swept setting while the sweep view is open; if no setting was chosen, of the
+/// seed.
 void Document::sweep() {
     const Presentation& shown = session_.presentation;
     if (shown.view != ViewKind::sweep) return sweeper_.forget();
     if (!trace()) return;
     Session of = session_;
-    // Of how it is shown, only the stage and the head matter.
+    // Only the stage and the head of the presentation matter.
     of.presentation = {};
     of.presentation.stage = shown.stage;
     of.presentation.head = shown.head;
@@ -269,8 +270,8 @@ void Document::sweep() {
     sweeper_.request({std::move(of), chosen_sweep(session_), k_swept_values});
 }
 
-/// Finds out what the heads of the stage in focus do, or of the main stage if that has none, in the view of
-/// heads.
+/// Requests the scores of the heads of the stage in focus, or of the main stage if that has none, while the
+/// heads view is open.
 void Document::survey_heads() {
     const Presentation& shown = session_.presentation;
     if (shown.view != ViewKind::heads) return surveyor_.forget();
@@ -301,7 +302,7 @@ void Document::find_lines() {
     line_finder_.request({trace(), trace()->stage(stage->key()), std::move(heads), shown.mass});
 }
 
-/// Finds out how what is shown of the two traces differs, where both are there.
+/// Requests the comparison of the two shown traces, if there are two.
 void Document::compare() {
     const Slot* pinned = slot(SlotName::pinned);
     if (!pinned) return comparer_.forget();

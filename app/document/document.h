@@ -37,16 +37,17 @@ public:
     bool stale() const { return live().stale(); }
     const std::string& problem() const { return live().problem; }
     bool busy(SlotName name = SlotName::live) const { return worker_.busy(name); }
-    /// How what is pinned (A) and what is live (B) differ, as far as it is known: of the newest traces of
-    /// both, or of those before while that is being found out. nullptr: nothing is pinned, or nothing known.
+    /// The comparison of A (pinned) with B (live), or the previous one until that of the newest traces is
+    /// done. nullptr if nothing is pinned, or nothing compared yet.
     const std::shared_ptr<const Comparison>& comparison() const { return comparer_.known(); }
     bool comparing() const { return comparer_.busy(); }
-    /// What is known of every head while the view of heads is open, as comparison() is of two sides.
+    /// The scores of every head, while the heads view is open; as with comparison(), possibly the previous
+    /// ones.
     const std::shared_ptr<const Survey>& survey() const { return surveyor_.known(); }
-    /// What the values of the swept setting give; nullptr before they are computed.
+    /// The results for the values of the swept setting; nullptr before they are computed.
     const std::shared_ptr<const SweptValues>& swept() const { return sweeper_.known(); }
-    /// The lines of the stage of weights that is shown, while the view of lines is open, as far as they are
-    /// known; of the heads that draw_lines_of() named last.
+    /// The lines of the shown stage of weights for the heads that draw_lines_of() named last, while the lines
+    /// view is open; possibly the previous ones.
     const std::shared_ptr<const FoundLines>& lines() const { return line_finder_.known(); }
     void draw_lines_of(std::vector<int> heads);
     /// Whether the trace can be drawn: means over heads are not known yet when they are first chosen. If they
@@ -90,7 +91,8 @@ public:
     /// Trains the session's task in another run beside this one, varied, which takes the same steps and
     /// stands in a slot of its own; nullptr: none. It is not part of the session.
     void train_beside(const Variation* variation);
-    /// Which one is beside: nullptr also where it changes nothing of the session's task.
+    /// The variation that is trained beside; nullptr if there is none, or if it would change nothing in the
+    /// session's task.
     const Variation* beside() const { return slot(SlotName::beside) ? variation_ : nullptr; }
     /// What is known of the run beside.
     const TrainingProgress& training_beside() const;

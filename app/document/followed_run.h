@@ -1,4 +1,5 @@
-// A training run, and what a document knows of it.
+// A training run that a document follows: its session becomes the step at which the run stands. A document
+// may follow a second run beside it, which differs in one setting (core/learn/variations.h).
 #pragma once
 
 #include <functional>

@@ -12,7 +12,7 @@
 namespace attnscope {
 namespace {
 
-/// The longer side of a picture has at least so many pixels: it is drawn smaller, and its cells stay sharp.
+/// The longer side of a picture has at least this many pixels: it is drawn smaller, and its cells stay sharp.
 constexpr int k_least_pixels = 192;
 
 GivenImage cell_picture(const Trace& trace, const Presentation& presentation, const Theme& theme) {

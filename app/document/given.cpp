@@ -14,7 +14,7 @@
 namespace attnscope {
 namespace {
 
-/// As a rule of this kind with these arguments.
+/// Whether the mask rule of this kind, with these arguments, opens a pair.
 template <MaskForm kind, std::int64_t... arguments>
 bool opens(int i, int j, bool) {
     static const MaskRule rule{kind, {arguments...}};

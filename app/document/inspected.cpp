@@ -25,7 +25,7 @@ Eigen::RowVectorXf row_of(const Stage& stage, int head, int row) {
     return head < 0 ? stage.buffer.mean_row(row) : stage.buffer.row(head, row);
 }
 
-/// Of the column of a key, in one head or the mean over all.
+/// The numbers in the column of a key, in one head or in the mean over all.
 Eigen::RowVectorXf column_of(const Stage& stage, int head, int column) {
     if (head >= 0) return stage.buffer.column(head, column).transpose();
     Eigen::VectorXf sum = stage.buffer.column(0, column);
@@ -33,7 +33,7 @@ Eigen::RowVectorXf column_of(const Stage& stage, int head, int column) {
     return sum.transpose() / static_cast<float>(stage.shape().heads);
 }
 
-/// −1: there is none.
+/// The index of the largest finite number; −1 if there is none.
 int index_of_largest(const Eigen::RowVectorXf& numbers) {
     int best = -1;
     for (int i = 0; i < numbers.size(); ++i)

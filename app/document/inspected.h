@@ -24,8 +24,8 @@ struct InspectedCell {
 std::optional<InspectedCell> cell_of_token(const Trace& trace, const Presentation& presentation,
                                            const PointedToken& token);
 
-/// Of the chip that is pointed at, else the locked cell, which stays while the pointer passes, else the cell
-/// that is pointed at. nullopt if there is none, or no trace that is ready.
+/// The cell to prove: that of the chip under the pointer, else the locked cell, which stays while the pointer
+/// passes, else the cell under the pointer. nullopt if there is none, or no trace that is ready.
 std::optional<InspectedCell> inspected_cell(const Document& document, const Interaction& state);
 
 }  // namespace attnscope

@@ -36,14 +36,14 @@ struct DrawnHeads {
     std::vector<int> drawn = {};  ///< from 0; −1: the mean
 };
 
-/// Which value of a sweep is shown.
+/// The position of a sweep's playback: which value is shown.
 struct SweepPlayback {
     int frame = 0;
     bool playing = false;
     float seconds = 0;  ///< since this frame was shown
 };
 
-/// What makes possible what was refused: options to set together, and what the button says.
+/// A way to make a refused change possible: options to set together, and the label of the button.
 struct Remedy {
     std::string label;
     std::vector<std::pair<std::string, std::string>> options;  ///< names and texts
@@ -61,7 +61,7 @@ struct LeftOutRow {
     std::string label, why;
 };
 
-/// The words that the task does not know, and of what they were found.
+/// The words that the task does not know, and the text and experiment in which they were found.
 struct CheckedWords {
     std::string text, words;
     std::vector<TextPart> unknown;

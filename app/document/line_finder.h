@@ -27,7 +27,8 @@ struct FoundLines {
     std::string problem;  ///< why they are not known; empty: they are
 };
 
-/// Also finds out the range of all heads.
+/// Finds the lines and caches the range of all heads. `before` is an earlier result, which is reused where it
+/// holds. Throws Canceled.
 FoundLines found_lines(LinesRequest request, const FoundLines* before, const std::stop_token& cancel);
 
 class LineFinder : public Newest<LinesRequest, FoundLines> {

@@ -1,4 +1,6 @@
-// A thread that answers the newest of several requests, so that the window never waits.
+// A thread that answers the newest of several requests, so that the window never waits. Comparer, Surveyor,
+// LineFinder, Sweeper, Gallery and Previewer are threads of this kind; the Worker, which evaluates, and the
+// Trainer, which trains, have their own.
 #pragma once
 
 #include <condition_variable>
@@ -14,12 +16,14 @@
 
 namespace attnscope {
 
-/// `Request` has ==; `Result` is kept and given to the next computation, which may take over what still
-/// holds.
+/// Answers requests by calling a function on its own thread. A new request cancels an older one that is still
+/// being computed. `Request` has ==; each `Result` is passed to the next computation, which may reuse the
+/// parts that still hold.
 template <typename Request, typename Result>
 class Newest {
 public:
-    /// Called on the thread, with the newest result or nullptr; may throw Canceled, and nothing else.
+    /// Computes a result on the thread; `before` is the newest result or nullptr. May throw Canceled, and
+    /// nothing else.
     using Compute = std::function<Result(Request, const Result* before, const std::stop_token& cancel)>;
 
     /// `wake` is called from the thread when there is a result.
@@ -27,7 +31,7 @@ public:
         : compute_(std::move(compute)),
           wake_(std::move(wake)),
           thread_([this](const std::stop_token& end) { run(end); }) {}
-    /// Cancels what is computed, and waits until it stops.
+    /// Cancels the running computation and waits until it stops.
     ~Newest() {
         const std::lock_guard lock(mutex_);
         cancel_.request_stop();
@@ -36,7 +40,7 @@ public:
     Newest(const Newest&) = delete;
     Newest& operator=(const Newest&) = delete;
 
-    /// Computes, unless this is the newest request already. An older one is canceled.
+    /// Requests a result, unless this is the newest request already. An older request is canceled.
     void request(Request request) {
         const std::lock_guard lock(mutex_);
         if (newest_ == request) return;
@@ -45,7 +49,7 @@ public:
         cancel_.request_stop();
         changed_.notify_all();
     }
-    /// Cancels, and forgets the result.
+    /// Cancels the request and drops the result.
     void forget() {
         known_.reset();
         const std::lock_guard lock(mutex_);

@@ -18,8 +18,8 @@ struct OpenedFile {
     std::variant<Session, GivenImage, std::string> content;
 };
 
-/// Reads one file at a time: only the newest request counts, older results are dropped. What it gives is one
-/// of the types named below.
+/// Reads one file at a time: only the newest request counts, older results are dropped. `File` is what
+/// reading gives, one of the types named below.
 template <typename File>
 class FileReader {
 public:
@@ -61,7 +61,7 @@ private:
 using Opener = FileReader<OpenedFile>;
 using MatrixReader = FileReader<Matrix>;
 using SessionReader = FileReader<Session>;
-/// Of the script of a run, which is written rather than read.
+/// A reader whose "file" is the script of a training run, which is computed rather than read.
 using ScriptWriter = FileReader<std::string>;
 
 }  // namespace attnscope

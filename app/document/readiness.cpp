@@ -22,7 +22,7 @@ void find_fully_masked(const Trace& trace, const Buffer& masked_scores, int firs
     }
 }
 
-/// What costs next to nothing is found out for every head and the mean.
+/// Whether the trace is small enough to prepare every head and the mean.
 bool is_cheap(const Trace& trace) {
     constexpr std::size_t k_few_cells = std::size_t{1} << 20;
     std::size_t cells = 0;

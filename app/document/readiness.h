@@ -1,4 +1,5 @@
-// Whether all is known that drawing a trace asks for.
+// Whether everything that drawing a trace asks for (ranges, pooled levels, means) is cached, so that the
+// window does not have to compute it.
 #pragma once
 
 #include <stop_token>
@@ -10,10 +11,10 @@ namespace attnscope {
 
 /// Whether the pictures of a head, or of the mean over heads, can be drawn at once.
 bool is_ready(const Trace& trace, const HeadChoice& head);
-/// Finds out what these need, and the status bar of the trace. Throws Canceled.
+/// Computes and caches what drawing them, and the status bar, asks for. Throws Canceled.
 void make_ready(const Trace& trace, const HeadChoice& head, const std::stop_token& cancel);
 
-/// The same of one matrix, a head of a buffer.
+/// Computes and caches what drawing one matrix, a head of a buffer, asks for.
 void make_ready(const Buffer& buffer, int head);
 
 }  // namespace attnscope

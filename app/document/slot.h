@@ -9,8 +9,9 @@
 
 namespace attnscope {
 
-/// What an experiment of the document is: the session's, which the window shows and B of a comparison; A of
-/// it, which is pinned; the one whose run of training is beside the session's.
+/// The part an experiment has in the document. live: the session's experiment, which the window shows, and B
+/// of a comparison. pinned: A of the comparison, a copy that the session froze (Session::pinned). beside:
+/// that of the run trained beside the session's.
 enum class SlotName { live, pinned, beside };
 inline constexpr std::array k_slots = {SlotName::live, SlotName::pinned, SlotName::beside};
 

@@ -1,4 +1,4 @@
-// The thread that finds out what every head does, so that the window never waits.
+// The thread that scores every head (core/graph/head_scores.h), so that the window never waits.
 #pragma once
 
 #include <functional>
@@ -27,8 +27,8 @@ struct Survey {
     std::string problem;  ///< why they are not known; empty: they are
 };
 
-/// Also finds out what drawing all of them needs. `before` is an earlier survey, whose scores hold for the
-/// same trace.
+/// Scores every head and caches what drawing all of them asks for. `before` is an earlier survey, whose
+/// scores are reused if it is of the same trace. Throws Canceled.
 Survey surveyed(SurveyRequest request, const Survey* before, const std::stop_token& cancel);
 
 /// The stage whose heads are surveyed: the one in focus, if it has heads and holds a number for each query

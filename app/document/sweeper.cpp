@@ -9,7 +9,7 @@
 namespace attnscope {
 namespace {
 
-/// Of all frames of the stage that is shown.
+/// The limit on the cells of all frames of the shown stage together.
 constexpr std::size_t k_most_cells = std::size_t{1} << 25;
 
 std::shared_ptr<const Difference> drawable(const Matrix& values, const Matrix& open) {

@@ -1,4 +1,5 @@
-// The thread that computes a setting's values one after the other, so that the window never waits.
+// The thread that evaluates the experiment for each value of a setting (core/session/sweep.h), so that the
+// window never waits.
 #pragma once
 
 #include <functional>

@@ -1,4 +1,5 @@
-// A tour of what the window can do: a few steps, each with something to try.
+// A tour of what the window can do: a few steps, each with something to try. A step points at a control by
+// the name that light() (app/ui/ui.h) gives it where the control is drawn.
 #pragma once
 
 #include <span>
@@ -21,7 +22,7 @@ struct TourStep {
 
 std::span<const TourStep> tour_steps();
 
-/// Where the tour stands.
+/// The state of the tour: the step it is at.
 struct Tour {
     int step = -1;       ///< of tour_steps(); −1: it is not on
     Session begun;       ///< as the step began

@@ -227,7 +227,8 @@ private:
         if (take_state(lock)) tell();
     }
 
-    /// To the step to start from, or on to the goal: at once where it was taken before, else by one step.
+    /// Goes to the step to start from, or on toward the goal: at once if it was taken before, else by one
+    /// step.
     void move(std::unique_lock<std::mutex>& lock) {
         const int aim = start_.value_or(*goal_);
         const bool was_taken = aim <= std::ssize(records_);
@@ -242,11 +243,11 @@ private:
         tell();
         if (film_is_old() && Clock::now() - last_film_ > k_between_films) make_film(lock);
     }
-    /// Each step on the way is to be seen.
+    /// Whether each step on the way is to be shown.
     bool is_playing() const { return plays_ && !start_; }
 
-    /// Where the run stands now. Copies what it has learned without the lock; false if another run replaced
-    /// it meanwhile.
+    /// Publishes the step at which the run stands. Copies the learned parameters without the lock; false if
+    /// another run replaced it meanwhile.
     bool take_state(std::unique_lock<std::mutex>& lock) {
         std::shared_ptr<const Parameters> parameters;
         unlocked(lock, [&](const std::stop_token&) {
@@ -301,7 +302,8 @@ private:
         tell();
     }
 
-    /// Of a step that cannot be taken, or a sentence that cannot be computed, there are none.
+    /// Computes how the next step would change the attention weights. There are no changes if the step cannot
+    /// be taken or the sentence cannot be computed.
     void find_changes(std::unique_lock<std::mutex>& lock) {
         const Experiment shown = *shown_;
         std::vector<WeightsChange> changes;

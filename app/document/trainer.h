@@ -1,4 +1,5 @@
-// The thread on which a run of training takes its steps, so that the window never waits.
+// The thread that trains, so that the window never waits: it takes the steps of a TrainingRun
+// (core/learn/training_run.h), and tells what the window shows of it.
 #pragma once
 
 #include <chrono>
@@ -26,7 +27,7 @@ struct WeightsChange {
     StagePtr change;  ///< after − before, drawn as gradients are: of any sign, around 0
 };
 
-/// What a window knows of a run: a copy of its own.
+/// A window's copy of what is known of a run.
 struct TrainingProgress {
     int run = 0;            ///< as Trainer::begin() numbers it; 0: none
     Experiment start = {};  ///< of the run, with its words
@@ -36,7 +37,7 @@ struct TrainingProgress {
     std::optional<Measurement> measured =
         {};                            ///< of the step where the run rests, with the heads that are shown
     std::vector<FilmFrame> film = {};  ///< some steps, in order, of the sentence that is shown
-    /// Where the run rests: what its next step makes of the attention weights of each layer.
+    /// How the next step changes the attention weights of each layer, once the run rests.
     std::vector<WeightsChange> changes = {};
     bool moving = false;       ///< takes steps, or goes to one
     std::string problem = {};  ///< why it stopped
@@ -75,7 +76,7 @@ private:
     std::thread thread_;
 };
 
-/// Which steps of a run a film of `count` frames shows, up to `last`: the first, the last, and more of the
+/// The steps of a run that a film of `count` frames shows, up to `last`: the first, the last, and more of the
 /// early ones, where more happens.
 std::vector<int> film_steps(int last, int count);
 

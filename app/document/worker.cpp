@@ -341,7 +341,7 @@ bool Worker::Shared::evaluate(std::unique_lock<std::mutex>& lock, SlotName slot)
     return true;
 }
 
-/// Makes the newest trace ready to draw for what is shown now, and delivers it again.
+/// Makes the newest trace ready to draw for the head that is now shown, and delivers it again.
 bool Worker::Shared::prepare(std::unique_lock<std::mutex>& lock, SlotName slot) {
     Work& own = work(slot);
     own.prepares = false;

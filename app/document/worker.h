@@ -26,7 +26,7 @@ struct WorkResult {
     std::string notice = {};  ///< what to tell the user besides: the graphics card was lost
 };
 
-/// Which backend computes, and why: for the status bar.
+/// The backend that computes, and why; for the status bar.
 struct BackendReport {
     bool on_card = false;  ///< else on the processor
     std::string reason;    ///< "llvmpipe is a software renderer"; empty until there is one
@@ -36,8 +36,9 @@ struct BackendReport {
 std::string fallback_notice(const std::string& why);
 
 /// Evaluates the newest experiment requested for each slot, in turns; an older one of the same slot that is
-/// still running is canceled. Results are ready to draw: what a window asks of the head that is shown
-/// (ranges, pooled levels) is found out. What the graphics card cannot compute, the processor does.
+/// still running is canceled between blocks of rows. A slot without a trace reuses what is equal in another
+/// slot's. Results are ready to draw: what the window needs of the shown head (ranges, pooled levels) is
+/// cached. The CPU computes what the graphics card cannot, and everything once the card fails.
 class Worker {
 public:
     /// `wake` is called from the worker's thread when a result is ready, possibly after the worker is gone.
@@ -56,16 +57,15 @@ public:
     void request(SlotName slot, Experiment experiment);
     /// Cancels what was requested for a slot, and forgets its traces and its result.
     void close(SlotName slot);
-    /// From now on computes with the backend that `choose` returns, starting with the newest experiments. It
-    /// is called on the worker's thread, `at_once` or after what is being requested; if it throws, the
-    /// processor is used.
+    /// Switches to the backend that `choose` returns, starting with the newest experiments. It is called on
+    /// the worker's thread, `at_once` or after the current request; if it throws, the CPU is used.
     void compute_on(std::function<BackendChoice()> choose, bool at_once = false);
-    /// Tells that the GPU that computed the newest traces was lost, found when reading from it: the newest
-    /// experiments are computed again on the processor.
+    /// Reports that the GPU that computed the newest traces was lost, which was noticed when reading from it:
+    /// the newest experiments are computed again on the CPU.
     void leave_card(const std::string& why);
-    /// Which head of a slot is shown, or the mean over heads, and whether gradients are. From now on this is
-    /// what its results are ready to draw; the newest is delivered again where it was not. A trace without a
-    /// loss has no gradients, and so has one whose gradients do not fit in memory, which a notice says.
+    /// Sets which head of a slot is shown, or the mean over heads, and whether gradients are. From then on
+    /// its results are ready to draw these; the newest is delivered again if it was not. A trace has no
+    /// gradients if it has no loss, or if they do not fit in memory, which a notice says.
     void prepare_for(SlotName slot, const HeadChoice& head, bool gradients = false);
     /// Computes every stage of the newest experiments again, as the shaders have changed.
     void compute_again();

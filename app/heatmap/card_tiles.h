@@ -7,7 +7,8 @@
 
 namespace attnscope {
 
-/// In every call an OpenGL context that shares the card's buffers must be current.
+/// Fills textures on the card. In every call an OpenGL context that shares the card's buffers must be
+/// current.
 class CardTiles {
 public:
     /// Fills `texture` with what pooled_cells gives for `range`, if the source's values and mask are on the

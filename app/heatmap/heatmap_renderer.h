@@ -1,4 +1,6 @@
-// Heatmaps inside ImGui's windows: matrices as textures, colored by the graphics card.
+// Heatmaps inside ImGui's windows: matrices as textures, colored by the graphics card. The color of every
+// cell, closed ones included, is decided in shaders/heatmap.frag; Figure::fill (core/picture/figure.cpp)
+// decides the same for pictures.
 #pragma once
 
 #include <imgui.h>

@@ -26,7 +26,7 @@ struct HeatmapSource {
     int levels = 1;           ///< levels that both have; others are pooled on demand
     bool transposed = false;  ///< drawn as columns × rows
 
-    /// The same values and mask of one head on a graphics card; nullptr if they are not there.
+    /// The values and mask of one head on a graphics card; nullptr if they are not there.
     struct OnCard {
         std::shared_ptr<const DeviceValues> values;
         int head = 0;

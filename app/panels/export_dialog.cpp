@@ -116,7 +116,7 @@ std::vector<FormatRow> formats_of(ExportForm::What what) {
     return rows;
 }
 
-/// Those that are checked.
+/// The names of the formats that are checked.
 std::vector<std::string> formats_of(const ExportForm& form) {
     std::vector<std::string> names;
     for (const FormatRow& row : formats_of(form.what))
@@ -163,7 +163,7 @@ void what_row(Desk& desk, const Ui& ui) {
 
 void formats_row(const Ui& ui, ExportForm& form) {
     row(ui, "Formats", [&] {
-        // As many on a line as fit.
+        // The formats stand in lines, as many on each as fit.
         const float left = ImGui::GetCursorPosX(), begin = ImGui::GetCursorScreenPos().x;
         const ImGuiStyle& style = ImGui::GetStyle();
         const float end = begin + ImGui::CalcItemWidth();
@@ -233,7 +233,8 @@ void values_in_cells(const Ui& ui, ExportForm& form) {
     if (result.typed) form_option(form, "decimals", result.typed->substr(0, result.typed->find(' ')));
 }
 
-/// On paper: a preset, or any width with its resolution and font size. In pixels: the size of a cell.
+/// The size of pictures. On paper: a preset, or any width with its resolution and font size. In pixels: the
+/// size of a cell.
 void size_of_pictures(const Ui& ui, ExportForm& form) {
     Presentation& look = form.presentation;
     row(ui, "Size", [&] {

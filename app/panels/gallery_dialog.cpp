@@ -1,4 +1,4 @@
-// The examples by theme, each with its picture and what one will see there.
+// The examples by theme, each with its picture and one sentence on what to look for.
 #include <algorithm>
 #include <cmath>
 #include <string>

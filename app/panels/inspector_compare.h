@@ -1,4 +1,4 @@
-// The proofs of a cell of what is pinned and of its counterpart in what is live, beside each other.
+// The proofs of a cell of A (pinned) and of its counterpart in B (live), side by side.
 #pragma once
 
 #include <optional>
@@ -17,8 +17,8 @@ struct ComparedCells {
     Cell a, b;
 };
 
-/// Those that the comparison's view points at or holds locked; nullopt while another view is open, or where A
-/// or B has no such cell.
+/// The cells that the comparison view points at or holds locked; nullopt while another view is open, or where
+/// A or B has no such cell.
 std::optional<ComparedCells> compared_cells(const Desk& desk);
 void compare_proofs(Desk& desk, const Column& c, const ComparedCells& cells);
 

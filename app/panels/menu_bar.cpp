@@ -37,7 +37,7 @@ void question_items(const Ui& ui, ActionContext& context) {
     }
 }
 
-/// As wide as the menus, which end at `left`, allow.
+/// The search field, as wide as the menus, which end at `left`, allow.
 void search_field(const Ui& ui, const Area& area, float left, const std::function<void(const Action&)>& run) {
     const float width = std::min(ui.px(262), area.max.x - ui.px(16) - left), height = ui.px(20);
     if (width < ui.px(60)) return;

@@ -35,7 +35,7 @@ void experiment_panel(Desk& desk, const Ui& ui, const Area& area);
 void image_section(Desk& desk, const Ui& ui);
 /// The proof of the locked or hovered cell.
 void inspector_panel(Desk& desk, const Ui& ui, const Area& area);
-/// Which backend computes and why (a click changes it), how long it took, and problems.
+/// The status bar: which backend computes and why (a click changes it), how long it took, and problems.
 void status_bar(Desk& desk, const Ui& ui, const Area& area, ActionContext& context,
                 const std::function<void(const Action&)>& run);
 /// The computation times: a line for each of the slowest stages, one for the rest, and how many were reused.

@@ -20,7 +20,7 @@ constexpr std::array<bool, k_columns> k_numbers = {false, true, true, false, tru
 /// The table is wider than other dialogs.
 float table_width(const Ui& ui) { return dialog_width(ui, 900); }
 
-/// With microsecond digits, so that the decimal points are aligned.
+/// A time with microsecond digits, so that the decimal points are aligned.
 std::string milliseconds_text(double milliseconds) { return fixed_text(milliseconds, 3); }
 
 std::string shape_text(const Shape& shape) {

@@ -87,7 +87,7 @@ std::vector<std::string> tokens_of(const Trace& trace, const Sentence& sentence)
     return has_keys ? trace.columns : std::vector<std::string>();
 }
 
-/// Where a token's features come from, if they are guessed; empty otherwise.
+/// The source of a token's features if they are guessed; empty otherwise.
 std::string guess_of(const Trace& trace, const std::string& token) {
     if (!is_designed(trace.experiment)) return "";
     const std::string word = fold(token);

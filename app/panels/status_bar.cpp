@@ -87,7 +87,7 @@ std::string backend_text(const Desk& desk, const Ui& ui, float room) {
     return text_width(ui.fonts.caption, whole) <= room ? whole : name;
 }
 
-/// Which backend computes, with a menu of the others; returns its right end.
+/// The button that names the backend and opens a menu of the others; returns its right end.
 float backend_button(Desk& desk, const Ui& ui, const Area& area, ActionContext& context, float room,
                      const std::function<void(const Action&)>& run) {
     ImDrawList* list = ImGui::GetWindowDrawList();

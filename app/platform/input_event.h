@@ -50,20 +50,20 @@ struct KeyUp {
 struct Char {
     char32_t code = 0;
 };
-/// In framebuffer pixels from the top left corner.
+/// A move of the pointer to a position in framebuffer pixels from the top left corner.
 struct MouseMove {
     float x = 0;
     float y = 0;
 };
 /// The pointer left the window.
 struct MouseLeave {};
-/// 0: left, 1: right, 2: middle.
+/// A mouse button pressed or released; 0: left, 1: right, 2: middle.
 struct MouseButton {
     int button = 0;
     bool down = false;
     Mods mods{};
 };
-/// In notches; positive y is away from the user.
+/// A turn of the wheel in notches; positive y is away from the user.
 struct Wheel {
     float x = 0;
     float y = 0;

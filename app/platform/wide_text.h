@@ -21,7 +21,7 @@ public:
     /// Works as if ImGui's characters were 16 or 32 bits wide.
     explicit WideText(bool wide_characters) : wide_characters_(wide_characters) {}
 
-    /// From now on only characters for which this is true are held as they are.
+    /// Sets which characters the widget can draw; only these are held as they are.
     void set_drawable(std::function<bool(char32_t)> drawable) { drawable_ = std::move(drawable); }
     /// Whether the widget holds the character itself. ImGui may drop others as they are typed; a TextField
     /// then inserts them.

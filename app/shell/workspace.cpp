@@ -93,7 +93,8 @@ std::string instruction_set() {
 #endif
 }
 
-/// For comparisons: the GPU backend in use, else a separate one, opened without a display when first needed.
+/// The GPU backend for comparisons: the one in use, else a separate one, opened without a display when first
+/// needed.
 ParityRun::GiveBackend card_of(const Document& document) {
     return [&document, own = std::shared_ptr<Backend>()]() mutable {
         if (auto card = document.card()) return card;
@@ -280,7 +281,8 @@ void Workspace::offer_card(const GlVersion& version,
     why_not_faster_ = version.is_software ? version.renderer + " is a software renderer" : "";
 }
 
-/// Not before the first frame; and measuring, which would delay the first picture, not before that.
+/// Chooses the backend as requested, but not before the first frame; if that means measuring, which would
+/// delay the first picture, not before that.
 void Workspace::choose_backend_as_asked() {
     const bool first_is_there = document_.trace() || !document_.problem().empty();
     const bool may_wait = saved_.backend != BackendWish::gpu;

@@ -1,5 +1,5 @@
-// The whole interface: a document and everything that draws it. A window on the screen, a headless one and a
-// measurement host the same workspace.
+// The whole interface: a document and everything that draws it. The same workspace is hosted by a window on
+// the screen (Window), a headless one in tests (HeadlessWindow), and `measure`.
 #pragma once
 
 #include <chrono>
@@ -43,8 +43,9 @@ public:
     MatrixReader& matrix_reader() { return matrix_reader_; }
     /// Reads the file of the state's session, which may be slow or hang.
     SessionReader& first_reader() { return first_reader_; }
-    /// Cancels all background work, and waits at most this long for it. False if something does not stop:
-    /// then the workspace and what it draws with must outlive it. Nothing is computed afterwards.
+    /// Cancels all background work and waits for it, at most this long. False if something does not stop:
+    /// then the workspace and what it draws with must outlive it, and the process has to end without
+    /// destroying them (keep_and_leave() in app/document/keeper.h). Nothing is computed afterwards.
     bool end_within(std::chrono::milliseconds most);
     /// Runs an action of the registry, as a menu or a shortcut does.
     void run(const Action& action);

@@ -19,6 +19,8 @@
 namespace attnscope {
 
 /// Whether the character looks the same in any context: it does not join, combine or reorder, and is visible.
+/// Text fields hold only such characters as they are; a script that ImGui may draw itself is one whose
+/// characters are all simple.
 bool is_simple(char32_t code);
 
 /// An OpenGL context must be current in every call, and when the frame is drawn.
@@ -42,7 +44,7 @@ public:
     /// Whether a text field may hold the character as it is: a simple one that a font has.
     bool may_hold(char32_t code);
 
-    /// In pixels; of the text in lines of at most `wrap` pixels, if that is given.
+    /// The size of the text in pixels; if `wrap` is not 0, of the text in lines of at most `wrap` pixels.
     ImVec2 size(const ImFont& font, const std::string& text, float wrap = 0);
     void draw(ImDrawList& list, const ImFont& font, ImVec2 top_left, ImU32 color, const std::string& text,
               float wrap = 0);

@@ -17,7 +17,7 @@ struct TextField::Edit {
 
 namespace {
 
-/// Where to put the cursor when `after` replaces `before`: behind the difference.
+/// The position for the cursor when `after` replaces `before`: behind the difference.
 int end_of_change(std::string_view before, std::string_view after) {
     const std::size_t shorter = std::min(before.size(), after.size());
     std::size_t same = 0;

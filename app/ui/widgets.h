@@ -74,8 +74,8 @@ bool was_click();
 
 /// Sets the tooltip of the last item.
 void tooltip(const Ui& ui, const std::string& text);
-/// The same for an item that is clicked or dragged: it appears when the pointer has rested on it for half a
-/// second, out of the way of what a person is about to do.
+/// Sets the tooltip of an item that is clicked or dragged: it appears when the pointer has rested on the item
+/// for half a second, out of the way of what the person is about to do.
 void help_at_rest(const Ui& ui, const std::string& text);
 
 }  // namespace attnscope

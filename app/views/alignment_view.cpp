@@ -65,7 +65,7 @@ AxisPlace spread(int count, float from, float to, float pitch) {
     return {count, from, to, origin, pitch};
 }
 
-/// From left to right: words, lines, steps, matrix, color bar.
+/// Places the columns from left to right: words, lines, steps, matrix, color bar.
 void place_columns(const Ui& ui, const AlignmentScene& scene, const Area& area, Places& at) {
     const float width = area.width(), gap = ui.px(k_between);
     const bool narrow = width < ui.px(k_narrow);

@@ -39,11 +39,11 @@ struct MatrixPlace {
     Cell at(ImVec2 position) const { return {rows.at(position.y), columns.at(position.x)}; }
 };
 
-/// From the whole matrix to one cell.
+/// The largest zoom factor, at which one cell fills the view.
 double largest_zoom(const MatrixPlace& place);
-/// By notches of the wheel; the point under the mouse stays in place.
+/// Zooms by notches of the wheel; the point under the mouse stays in place.
 void zoom_by(Zoom& zoom, const MatrixPlace& place, float notches);
-/// By how far the mouse has moved.
+/// Pans by the distance that the mouse has moved.
 void pan(Zoom& zoom, const MatrixPlace& place);
 
 }  // namespace attnscope

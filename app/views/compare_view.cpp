@@ -1,4 +1,4 @@
-// What is pinned (A), what is live (B), and their difference, for any stage.
+// The comparison view: A (pinned), B (live), and their difference, for any stage.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -267,7 +267,7 @@ float cards(Desk& desk, const Ui& ui, const Scene& scene, const Area& area) {
 
 // ---- the three matrices
 
-/// Where the three stand; those that there are not are empty.
+/// The places of the three matrices; those that do not exist are empty.
 struct Places {
     std::array<std::optional<MatrixPlace>, k_panels> panels;
     std::array<float, k_panels> left{};  ///< of each panel with its labels

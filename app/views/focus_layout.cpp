@@ -81,14 +81,14 @@ ColumnLabels column_labels(const Ui& ui, float pitch, float longest) {
     return ColumnLabels::upright;
 }
 
-/// Of the operand at the left, at most `most`; 0: there is none.
+/// The width of the operand at the left, at most `most`; 0 if there is none.
 float width_of_left(const Ui& ui, const FocusLayout& layout, float most) {
     if (!layout.left) return 0;
     return std::clamp(static_cast<float>(layout.left->columns()) * ui.px(9), ui.px(40),
                       std::max(ui.px(40), most));
 }
 
-/// Of the operand above, at most `most`; 0: there is none.
+/// The height of the operand above, at most `most`; 0 if there is none.
 float height_of_above(const Ui& ui, const FocusLayout& layout, float most) {
     if (!layout.above) return 0;
     const int depth = layout.above_transposed ? layout.above->columns() : layout.above->rows();

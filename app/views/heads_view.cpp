@@ -34,7 +34,8 @@ std::string name_of_number(const std::string& order) {
     return order == k_by_layer ? std::string(name_of(HeadScore::entropy)) : order;
 }
 
-/// In the order chosen: the largest first, heads without the number last. By layer as they are.
+/// The heads in the chosen order: the largest number first, heads without the number last; or as they stand
+/// in the layers.
 std::vector<const SurveyedHead*> sorted(const Survey& survey, const std::string& order) {
     std::vector<const SurveyedHead*> heads;
     for (const SurveyedHead& each : survey.heads) heads.push_back(&each);

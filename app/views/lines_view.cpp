@@ -238,7 +238,7 @@ std::vector<float> offsets_of_heads(const Ui& ui, const Scene& scene, float pitc
     return offsets;
 }
 
-/// From left to right: numbers, queries, lines, keys, numbers; in the middle of the area.
+/// Places, from left to right in the middle of the area: numbers, queries, lines, keys, numbers.
 Places lay_out(Desk& desk, const Ui& ui, const Scene& scene, const Area& area) {
     Places at{};
     const float width = area.width(), gap = ui.px(k_between), number = ui.px(k_number);
@@ -314,7 +314,7 @@ Kept token_elsewhere(const Desk& desk, const Scene& scene) {
     return kept;
 }
 
-/// Those tokens that there are: the sentence may have become shorter.
+/// The tokens of `kept` that still exist: the sentence may have become shorter.
 Kept within(const Scene& scene, Kept kept) {
     if (kept.query && *kept.query >= scene.shown.rows()) kept.query.reset();
     if (kept.key && *kept.key >= scene.shown.columns()) kept.key.reset();

@@ -51,7 +51,7 @@ bool is_behind(const Desk& desk);
 /// Draws the whole matrix over `area` (which may extend beyond the clip rectangle), or its transpose.
 void paint_matrix(Desk& desk, const Ui& ui, ImDrawList& list, const ShownStage& shown, const Area& area,
                   bool transposed = false);
-/// The same on a scale of its own.
+/// Draws the matrix on a color scale of its own.
 void paint_matrix(Desk& desk, const Ui& ui, ImDrawList& list, const ShownStage& shown, const Area& area,
                   const ColorScale& scale, bool transposed = false);
 

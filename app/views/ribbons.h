@@ -13,7 +13,7 @@ class Ribbons {
 public:
     Ribbons(ImDrawList& list, float left, float right, int segments);
 
-    /// From the height `from` to the height `to`, `width` pixels wide, with smooth edges.
+    /// Adds a curve from the height `from` to the height `to`, `width` pixels wide, with smooth edges.
     void add(float from, float to, float width, ImU32 color) const;
 
 private:

@@ -5,7 +5,7 @@
 
 namespace attnscope {
 
-/// As large as an area allows. Lengths in pixels.
+/// A grid of small pictures, which are as large as an area allows. Lengths are in pixels.
 struct Grid {
     int columns;
     float side;  ///< of a picture
@@ -22,7 +22,7 @@ struct Grid {
 };
 
 Grid grid_of(const Ui& ui, const Area& area, int rows, int columns);
-/// Of the grids for so many pictures that with the largest.
+/// The grid for this many pictures in which the pictures are largest.
 Grid grid_for(const Ui& ui, const Area& area, int count);
 /// Where a small picture stands: not wider than its cells are high.
 Area picture_in(const Area& place, const ShownStage& shown);

@@ -106,7 +106,7 @@ std::string range_end(const ShownStage& shown, bool upper, int digits) {
     return range.finite == 0 ? "" : digits_text(upper ? range.max : range.min, digits);
 }
 
-/// Both ends with one digit, side by side.
+/// The width that both ends of a range need with one digit, side by side.
 float least_range_width(const Ui& ui, const StripItem& item) {
     if (!item.shown || item.stage->info->unit == Unit::boolean) return 0;
     return text_width(ui.fonts.mono_small, range_end(*item.shown, false, 1)) +

@@ -123,7 +123,7 @@ void header(Desk& desk, const Ui& ui, const Area& area, const SweptValues* swept
         use_value(desk, *swept, frame);
 }
 
-/// As the cells of pictures say it: weights below a thousandth are "<.001".
+/// A number as the cells of pictures write it: weights below a thousandth are "<.001".
 std::string number_words(const Scene& scene, float value) {
     return scene.shown.stage->info->unit == Unit::probability ? weight_text(value) : short_text(value);
 }

@@ -1,4 +1,4 @@
-// A run of training: its curves, where it stands, and what the heads look at there.
+// The training view: a run's curves, the step at which it stands, and what the heads attend to there.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -73,7 +73,7 @@ std::string summary(const Desk& desk) {
     return text;
 }
 
-/// Which run is trained beside this one; returns the width.
+/// The choice of the run that is trained beside this one; returns its width.
 float beside_choice(Desk& desk, const Ui& ui, ImVec2 at, float right) {
     constexpr const char* k_nothing = "nothing";
     const float width = ui.px(190), label = text_width(ui.fonts.caption, "Beside") + ui.px(8);
@@ -352,7 +352,7 @@ Place chosen_place(const Desk& desk, const Trace& trace) {
             std::min(head, trace.experiment.attention.heads - 1)};
 }
 
-/// That head's weights, or without attention the main stage, in a trace of any step.
+/// The weights of the film's head, or without attention the main stage, in a trace of any step.
 std::optional<ShownStage> film_stage(const Desk& desk, const Trace& trace) {
     const auto [layer, head] = chosen_place(desk, trace);
     const StageKey key = layer > 0 ? StageKey{"weights"_stage, layer} : main_stage(trace).key();
