@@ -107,7 +107,7 @@ Experiment experiment_of(const benchmark::State& state) {
                          static_cast<int>(state.range(2)));
 }
 
-/// From text to a whole trace, without a previous one.
+/// Evaluates from text to a whole trace, without a previous one.
 void evaluate(benchmark::State& state) {
     const Experiment experiment = experiment_of(state);
     for (auto _ : state) benchmark::DoNotOptimize(evaluate(experiment));

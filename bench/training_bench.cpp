@@ -17,7 +17,8 @@ void step(benchmark::State& state, TaskKind task) {
     for (auto _ : state) run.advance();
 }
 
-/// To a step at random of those that were taken. Besides the mean: the longest way, and what the run keeps.
+/// Goes to a random step of those that were taken. Reports besides the mean: the longest way, and what the
+/// run keeps.
 void go_to(benchmark::State& state, TaskKind task) {
     TrainingRun run(task_experiment(task));
     run.go_to(k_steps);

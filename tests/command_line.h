@@ -98,7 +98,8 @@ protected:
         return names;
     }
 
-    /// That it fails with `code` and one line that holds each of `parts`, prints and writes nothing else.
+    /// Expects the outcome to be a failure with `code` and one line that holds each of `parts`, nothing
+    /// printed and nothing written.
     void expect_failure(int code, const Outcome& outcome, const Words& parts) const {
         EXPECT_EQ(outcome.code, code) << outcome.err;
         EXPECT_EQ(outcome.out, "");
@@ -113,7 +114,7 @@ protected:
         EXPECT_EQ(in("state"), Words{});
         EXPECT_LT(outcome.seconds, 20);
     }
-    /// The same for render into out/ and for trace.
+    /// Expects both render (into out/) and trace to fail so.
     void expect_both_fail(int code, const Words& arguments, const Words& parts,
                           const Start& start = {}) const {
         for (const Words& command : {Words{"render", "--out", path("out")}, Words{"trace"}}) {

@@ -58,7 +58,7 @@ protected:
         state.closed_note = session.note;
         start_with(state, std::move(session), width, height, scale);
     }
-    /// The same, with its note.
+    /// Starts with a session and its note.
     void start_noted(Session session, int width = 1600, int height = 1000, float scale = 1) {
         start_with({}, std::move(session), width, height, scale);
     }

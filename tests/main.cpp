@@ -15,7 +15,7 @@ struct Selection {
     int tests = 0;
 };
 
-/// Those of a source file, which is named by its path within tests/.
+/// The tests of a source file, which is named by its path within tests/.
 Selection tests_of(std::string_view source) {
     const testing::UnitTest& all = *testing::UnitTest::GetInstance();
     Selection selection;

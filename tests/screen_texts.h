@@ -44,7 +44,7 @@ inline std::map<std::pair<float, float>, std::pair<const ImFont*, const ImFontGl
     return known;
 }
 
-/// Of the newest frame, whether it was drawn or not.
+/// The texts of the newest frame, whether it was drawn or not.
 inline std::vector<ScreenText> texts_on_screen() {
     ImGui::Render();
     const auto known = known_glyphs();

@@ -33,7 +33,7 @@ protected:
         settle();
     }
 
-    /// In the root window.
+    /// Whether a popup of the root window is open.
     static bool is_open(const char* popup) {
         const ImGuiID id = ImHashStr(popup, 0, find_window("attnscope")->ID);
         return std::ranges::any_of(ImGui::GetCurrentContext()->OpenPopupStack,

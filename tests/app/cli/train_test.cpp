@@ -160,7 +160,7 @@ TEST_F(TrainTest, TrainRefusesWhatCannotBeTrained) {
                    {"none/x.json"});
 }
 
-/// Of a session file.
+/// The training step that a session file is at.
 int step_of(const std::string& file) { return load_session(file).experiment.training.step; }
 
 /// A training that has kept a session, as it does every 1.5 seconds.

@@ -30,7 +30,7 @@ private:
     const Tensor values_;
 };
 
-/// It computes the scaled scores, one cell of them wrong by 1, and leaves all else to the processor.
+/// A backend that computes the scaled scores, one cell of them wrong by 1, and leaves all else to the CPU.
 class WrongCard : public Backend {
 public:
     std::string card() const override { return "a card that errs"; }

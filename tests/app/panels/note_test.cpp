@@ -28,7 +28,7 @@ protected:
     }
     bool is_shown() { return strip_height() > 0; }
 
-    /// For a look at it: ATTNSCOPE_LOOK names a folder.
+    /// Writes a picture to look at, if ATTNSCOPE_LOOK names a folder.
     void look(const std::string& name) {
         const char* folder = std::getenv("ATTNSCOPE_LOOK");
         if (!folder) return;
@@ -119,8 +119,8 @@ TEST_F(NoteTest, KnowsTheExampleByItsNote) {
     EXPECT_EQ(example_with_note("of my own"), nullptr);
 }
 
-/// It takes no more than three lines, and the strip of stages and the focus stay, down to the lowest window
-/// that has both.
+/// The note takes no more than three lines, and the strip of stages and the focus stay, down to the lowest
+/// window that has both.
 TEST_F(NoteTest, LeavesTheFiguresInSight) {
     struct Size {
         int width, height;

@@ -150,7 +150,7 @@ TEST_F(SmallScreenTest, TheLargestScaleLeavesPanelsAndStrip) {
     EXPECT_EQ(scale_that_fits(1.5, 2560, 1440), 1.5f);
 }
 
-/// The same code draws every size: a sanitizer sees enough in two of them.
+/// The screens to test. One code draws every size: a sanitizer sees enough in two of them.
 std::vector<Screen> screens() {
     if (test::k_sanitized) return {{1024, 700, 1}, {2560, 1440, 2}};
     return {{1024, 700, 0.5f}, {1024, 700, 0.75f},  {1024, 700, 1},  {1024, 700, 2},

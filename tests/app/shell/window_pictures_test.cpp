@@ -14,7 +14,7 @@
 namespace attnscope {
 namespace {
 
-/// Of a channel's 256 steps, and the share of a picture's pixels that may differ by more.
+/// The tolerance of a channel, in its 256 steps, and the share of a picture's pixels that may differ by more.
 constexpr int k_step_tolerance = 24;
 constexpr double k_pixel_tolerance = 0.02;
 

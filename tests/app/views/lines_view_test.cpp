@@ -72,7 +72,8 @@ protected:
             ends.push_back(end_of(seen, side, static_cast<int>(i)) != k_background);
         return ends;
     }
-    /// The same by the numbers: of all lines that `belongs` selects.
+    /// For each token of a side, whether a line ends at it by the numbers: of all lines that `belongs`
+    /// selects.
     template <typename Belongs>
     std::vector<bool> expected_ends(const char* side, const Belongs& belongs) {
         std::vector<bool> ends(token_place_[side].size());

@@ -162,7 +162,7 @@ TEST_F(ChipTest, TheLockStaysWhileThePointerPasses) {
     EXPECT_EQ(inspected()->cell, (Cell{6, 1}));
 }
 
-/// Of every example, every stage in focus and every head choice, what a chip stands for is the largest number
+/// In every example, for every stage in focus and every choice of head, a chip stands for the largest number
 /// of the row that is shown.
 TEST(CellOfTokenTest, IsTheLargestOfItsRowInEveryExample) {
     int cells = 0;

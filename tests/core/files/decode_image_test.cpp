@@ -233,7 +233,7 @@ TEST(PatchesTest, ATinyPictureIsCutRowByRow) {
     EXPECT_EQ(pixel_label(7, 2), "2,1 green");
 }
 
-/// By the definition: the mean over a rectangle, sampled finely enough to be exact.
+/// The mean over a rectangle by its definition, sampled finely enough to be exact.
 double area_mean(const Image& image, int side, int x, int y, std::size_t channel) {
     const int square = std::min(image.width, image.height);
     const int left = (image.width - square) / 2, top = (image.height - square) / 2;

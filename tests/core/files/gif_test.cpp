@@ -51,7 +51,7 @@ int delay_of(GifFileType& gif, int frame) {
     return DGifSavedExtensionToGCB(&gif, frame, &block) == GIF_OK ? block.DelayTime : -1;
 }
 
-/// Of a color, which giflib makes out of five bits for each of its parts.
+/// Expects two colors to be near: giflib quantizes each channel to five bits.
 void expect_near(Color actual, Color expected) {
     for (std::size_t c = 0; c < 3; ++c) EXPECT_NEAR(actual[c], expected[c], 8) << c;
 }

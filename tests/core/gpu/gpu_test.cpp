@@ -116,7 +116,7 @@ constexpr std::array k_sizes = {
     std::array{16, 255, 2}, std::array{5, 256, 7},  std::array{1, 1021, 2},  std::array{1021, 2, 3},
     std::array{17, 19, 67}, std::array{2, 2, 257},  std::array{97, 101, 33}, std::array{4, 4, 4}};
 
-/// Of every kind: `base` one time in four, else any three numbers around which a kernel may err.
+/// Sizes of every kind: `base` one time in four, else any three numbers around which a kernel may err.
 std::array<int, 3> sizes_like(test::Dice& dice, const std::array<int, 3>& base) {
     if (dice.one_in(4)) return base;
     const auto any = [&] {

@@ -47,7 +47,7 @@ protected:
         }
     }
 
-    /// In the layer of the cell's stage.
+    /// The stage of this name in the layer of the cell's stage.
     const Stage* find_named(std::string_view name) const {
         return trace.find_named(name_in_layer(layer, name));
     }
@@ -55,7 +55,7 @@ protected:
     static ConstMatrixView values(const Stage& stage, int head) {
         return head < 0 ? stage.buffer.mean().host().head(0) : stage.buffer.host().head(head);
     }
-    /// In a head, or (−1) in every head.
+    /// Whether a pair is closed in a head, or (−1) in every head.
     bool closed(int head, int i, int j) const {
         const Stage& masked = *find("masked"_stage);
         int closing = 0;

@@ -29,7 +29,7 @@ Trace trace_of(std::vector<StageRecord> records) {
     return trace;
 }
 
-/// Of one stage of 1 × n numbers.
+/// The difference of one stage of 1 × n numbers.
 StageDifference difference(const std::vector<float>& a, const std::vector<float>& b) {
     const Shape shape{.rows = 1, .columns = static_cast<int>(a.size())};
     return compare(trace_of({record("scores", shape, a)}), trace_of({record("scores", shape, b)})).at(0);

@@ -27,7 +27,7 @@ fs::path cases_folder() {
     return fs::exists(folder / "cases") ? folder / "cases" : folder;
 }
 
-/// As a matrix: a vector is one row, heads stand one below the other.
+/// The tensor as a matrix: a vector is one row, heads stand one below the other.
 Matrix matrix_of(const json& tensor) {
     const auto shape = tensor.at("shape").get<std::vector<int>>();
     const auto values = tensor.at("data").get<std::vector<double>>();

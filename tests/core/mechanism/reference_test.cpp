@@ -56,7 +56,8 @@ struct CaseTensor {
         one.values.assign(first, first + size);
         return one;
     }
-    /// As a matrix of the last dimension's columns: a vector is one row, heads stand one below the other.
+    /// The tensor as a matrix of the last dimension's columns: a vector is one row, heads stand one below the
+    /// other.
     Matrix matrix() const {
         const auto columns = static_cast<Eigen::Index>(shape.back());
         Matrix m(static_cast<Eigen::Index>(values.size()) / columns, columns);
@@ -321,7 +322,8 @@ const Stage* stage_for(const Trace& trace, const std::string& name) {
     return nullptr;
 }
 
-/// Of `expected`, what batch element b of `batches` has, `size` numbers: all where it is the same for each.
+/// The part of `expected` that batch element b of `batches` has, `size` numbers: all where it is the same for
+/// each.
 std::vector<double> expected_of(const CaseTensor& expected, int b, int batches, std::size_t size) {
     if (expected.values.size() == size) return expected.values;
     const bool of_batch = !expected.shape.empty() && expected.shape[0] == batches &&

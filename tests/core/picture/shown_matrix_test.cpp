@@ -178,7 +178,7 @@ TEST(ShownMatrixTest, OnlyNumbersOfQueriesAndKeysHaveAMean) {
               "context has no mean over heads, which only stages of queries × keys have: choose a head");
 }
 
-/// Of a stage of two heads, for every row of the table.
+/// Every row of the table, as a stage of two heads.
 TEST(ShownMatrixTest, EveryStageWithAMeanShowsItAndEveryOtherSaysWhyNot) {
     int masks = 0;
     for (const StageInfo& info : stage_table()) {

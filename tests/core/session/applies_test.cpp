@@ -51,7 +51,7 @@ Experiment with(const std::vector<std::pair<const char*, const char*>>& flags,
     return session.experiment;
 }
 
-/// The same with all its parameters custom, and the words of these stages.
+/// The experiment with all its parameters custom, and the words of these stages.
 Experiment all_custom(Experiment e, const std::vector<std::pair<const char*, StageKey>>& words) {
     const Trace trace = evaluate(e);
     for (const StagePtr& stage : trace.parameters())

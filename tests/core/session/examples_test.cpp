@@ -29,7 +29,7 @@ void expect_cells(const Trace& trace, const char* stage, const std::vector<doubl
         EXPECT_NEAR(actual[i], expected[i], tolerance) << stage << i;
 }
 
-/// As the notebook prints it.
+/// The number as the notebook prints it.
 std::string printed(double value, const char* format) {
     char text[64];
     std::snprintf(text, sizeof text, format, value);
