@@ -7,6 +7,9 @@ set(font_folders
     opentype/inter inter Inter rsms-inter-fonts OTF
     truetype/jetbrains-mono jetbrains-mono jetbrains-mono-fonts
     truetype/droid google-droid-sans-fonts droid
+    truetype/lohit-devanagari lohit-devanagari-fonts lohit-devanagari
+    truetype/tlwg tlwg
+    truetype/ancient-scripts gdouros-symbola Symbola
     truetype/dejavu dejavu dejavu-sans-fonts dejavu-sans-mono-fonts TTF)
 
 set(attnscope_font_files "")
@@ -41,6 +44,18 @@ endif()
 attnscope_find_font(lacking DroidSansFallbackFull.ttf)
 if(lacking)
     message(STATUS "Droid Sans Fallback is not on this machine: Chinese and Japanese are shown as code points")
+endif()
+attnscope_find_font(lacking Lohit-Devanagari.ttf)
+if(lacking)
+    message(STATUS "Lohit Devanagari is not on this machine: Hindi and its kin are shown as code points")
+endif()
+attnscope_find_font(lacking Waree.ttf)
+if(lacking)
+    message(STATUS "Waree is not on this machine: Thai is shown as code points")
+endif()
+attnscope_find_font(lacking Symbola_hint.ttf)
+if(lacking)
+    message(STATUS "Symbola is not on this machine: most emoji are shown as code points")
 endif()
 
 attnscope_find_font(lacking DejaVuSans.ttf DejaVuSans-Bold.ttf DejaVuSansMono.ttf)

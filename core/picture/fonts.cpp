@@ -14,6 +14,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// In the order in which they are asked for a character.
+constexpr std::string_view k_more_fonts[] = {"DroidSansFallbackFull.ttf", "Lohit-Devanagari.ttf", "Waree.ttf",
+                                             "Symbola_hint.ttf"};
+
 /// The first of the names that a folder contains.
 fs::path first_existing(std::span<const fs::path> folders, std::initializer_list<std::string_view> names) {
     for (const std::string_view name : names)
@@ -34,11 +38,11 @@ fs::path first_existing(std::span<const fs::path> folders, std::initializer_list
 
 std::vector<fs::path> FontFiles::all() const {
     std::vector<fs::path> files;
-    for (const fs::path& file :
-         {sans, sans_semibold, mono, mono_semibold, fallback, fallback_bold, ideographs}) {
+    for (const fs::path& file : {sans, sans_semibold, mono, mono_semibold, fallback, fallback_bold}) {
         if (!file.empty() && std::find(files.begin(), files.end(), file) == files.end())
             files.push_back(file);
     }
+    files.insert(files.end(), more.begin(), more.end());
     return files;
 }
 
@@ -53,7 +57,9 @@ std::vector<fs::path> font_folders() {
     }
     folders.insert(folders.end(),
                    {"/usr/share/fonts/opentype/inter", "/usr/share/fonts/truetype/jetbrains-mono",
-                    "/usr/share/fonts/truetype/dejavu", "/usr/share/fonts/truetype/droid"});
+                    "/usr/share/fonts/truetype/dejavu", "/usr/share/fonts/truetype/droid",
+                    "/usr/share/fonts/truetype/lohit-devanagari", "/usr/share/fonts/truetype/tlwg",
+                    "/usr/share/fonts/truetype/ancient-scripts"});
     return folders;
 }
 
@@ -78,7 +84,6 @@ FontFiles find_fonts(std::span<const fs::path> folders) {
         .mono_semibold = find({"JetBrainsMono-SemiBold.ttf", "DejaVuSansMono-Bold.ttf"}),
         .fallback = find({"DejaVuSans.ttf"}),
         .fallback_bold = find({"DejaVuSans-Bold.ttf"}),
-        .ideographs = find({"DroidSansFallbackFull.ttf"}),
     };
     if (files.sans.empty()) throw_no_fonts(folders);
     if (files.sans_semibold.empty()) files.sans_semibold = files.sans;
@@ -86,6 +91,8 @@ FontFiles find_fonts(std::span<const fs::path> folders) {
     if (files.mono_semibold.empty()) files.mono_semibold = files.mono;
     if (files.fallback.empty()) files.fallback = files.sans;
     if (files.fallback_bold.empty()) files.fallback_bold = files.fallback;
+    for (const std::string_view name : k_more_fonts)
+        if (fs::path file = find_font_file(folders, name); !file.empty()) files.more.push_back(file);
     return files;
 }
 

@@ -16,7 +16,9 @@ struct FontFiles {
     std::filesystem::path mono_semibold;
     std::filesystem::path fallback;  ///< DejaVu Sans: for characters the others lack (√ ᵀ ℝ ▁ …)
     std::filesystem::path fallback_bold;
-    std::filesystem::path ideographs;  ///< Droid Sans Fallback: Chinese, Japanese; may be missing
+    /// For what all of these lack, as far as they are installed: Droid Sans Fallback (Chinese, Japanese),
+    /// Lohit Devanagari, Waree (Thai), Symbola (emoji in one color).
+    std::vector<std::filesystem::path> more = {};
 
     /// Every file, each once.
     std::vector<std::filesystem::path> all() const;
@@ -24,8 +26,7 @@ struct FontFiles {
 };
 
 /// The folders that are searched for fonts, in order: `<folder of the executable>/../share/attnscope/fonts`,
-/// then Debian's folders of Inter, JetBrains Mono, DejaVu and Droid. If the environment variable
-/// ATTNSCOPE_FONTS is set, only that folder.
+/// then Debian's folders of each font. If the environment variable ATTNSCOPE_FONTS is set, only that folder.
 std::vector<std::filesystem::path> font_folders();
 
 /// The file of that name in the first folder that has it; empty if none does.

@@ -187,8 +187,8 @@ TextFace::TextFace(const FontFiles& files) : implementation_(std::make_unique<Im
     Implementation& own = *implementation_;
     own.config = config_with(files.all());
     std::string fallback = family_of(pattern_of(own.config.get(), files.fallback));
-    if (!files.ideographs.empty())
-        fallback += "," + family_of(pattern_of(own.config.get(), files.ideographs));
+    for (const std::filesystem::path& more : files.more)
+        fallback += "," + family_of(pattern_of(own.config.get(), more));
     own.fonts = {description_of(own.config.get(), files.sans, fallback),
                  description_of(own.config.get(), files.sans_semibold, fallback),
                  description_of(own.config.get(), files.mono, fallback),
@@ -215,46 +215,46 @@ TextFace::~TextFace() = default;
 TextFace::TextFace(TextFace&&) noexcept = default;
 TextFace& TextFace::operator=(TextFace&&) noexcept = default;
 
-TextExtent TextFace::extent(std::string_view text, const TextStyle& style) const {
-    const Owned<PangoLayout> layout = implementation_->layout(text, style);
+namespace {
+
+TextExtent extent_of(PangoLayout* layout) {
     PangoRectangle logical;
-    pango_layout_get_extents(layout.get(), nullptr, &logical);
+    pango_layout_get_extents(layout, nullptr, &logical);
     const double unit = PANGO_SCALE;
-    return {logical.width / unit, logical.height / unit, pango_layout_get_baseline(layout.get()) / unit};
+    return {logical.width / unit, logical.height / unit, pango_layout_get_baseline(layout) / unit};
 }
 
-void TextFace::draw(cairo_t* cairo, std::string_view text, const TextStyle& style, double x, double baseline,
-                    TextMode mode) const {
-    const Owned<PangoLayout> layout = implementation_->layout(text, style);
+/// Draws with the point `align` of the width (0 left, 1 right) at `x`.
+void draw_layout(cairo_t* cairo, PangoLayout* layout, double align, double x, double baseline,
+                 TextMode mode) {
     PangoRectangle logical;
-    pango_layout_get_extents(layout.get(), nullptr, &logical);
+    pango_layout_get_extents(layout, nullptr, &logical);
     const double unit = PANGO_SCALE;
     cairo_new_path(cairo);
-    cairo_move_to(cairo, x - (logical.x + style.align * logical.width) / unit,
-                  baseline - pango_layout_get_baseline(layout.get()) / unit);
+    cairo_move_to(cairo, x - (logical.x + align * logical.width) / unit,
+                  baseline - pango_layout_get_baseline(layout) / unit);
     if (mode == TextMode::outlines) {
-        pango_cairo_layout_path(cairo, layout.get());
+        pango_cairo_layout_path(cairo, layout);
         cairo_fill(cairo);
     } else {
-        pango_cairo_show_layout(cairo, layout.get());
+        pango_cairo_show_layout(cairo, layout);
         cairo_new_path(cairo);
     }
 }
 
-TextShades TextFace::shades(std::string_view text, const TextStyle& style) const {
+/// `width` pixels of a layout from `left` on, and its margins.
+TextShades shades_of(PangoLayout* layout, double left, double width) {
     constexpr int k_longest = 8192;
-    const TextExtent box = extent(text, style);
     const auto side = [](double length) {
         return static_cast<int>(std::min(std::ceil(length) + 2 * TextShades::k_margin, double(k_longest)));
     };
-    TextShades shades{.width = side(box.width),
+    const TextExtent box = extent_of(layout);
+    TextShades shades{.width = side(width),
                       .height = side(box.height),
                       .baseline = static_cast<int>(std::ceil(box.ascent)) + TextShades::k_margin};
     const CairoSurface surface(cairo_image_surface_create(CAIRO_FORMAT_A8, shades.width, shades.height));
     const CairoContext cairo(cairo_create(surface.get()));
-    TextStyle left = style;
-    left.align = 0;
-    draw(cairo.get(), text, left, TextShades::k_margin, shades.baseline, TextMode::glyphs);
+    draw_layout(cairo.get(), layout, 0, TextShades::k_margin - left, shades.baseline, TextMode::glyphs);
     cairo_surface_flush(surface.get());
     const unsigned char* data = cairo_image_surface_get_data(surface.get());
     const std::ptrdiff_t stride = cairo_image_surface_get_stride(surface.get());
@@ -263,11 +263,33 @@ TextShades TextFace::shades(std::string_view text, const TextStyle& style) const
     return shades;
 }
 
+}  // namespace
+
+TextExtent TextFace::extent(std::string_view text, const TextStyle& style) const {
+    return extent_of(implementation_->layout(text, style).get());
+}
+
+void TextFace::draw(cairo_t* cairo, std::string_view text, const TextStyle& style, double x, double baseline,
+                    TextMode mode) const {
+    draw_layout(cairo, implementation_->layout(text, style).get(), style.align, x, baseline, mode);
+}
+
+TextShades TextFace::shades(std::string_view text, const TextStyle& style) const {
+    const Owned<PangoLayout> layout = implementation_->layout(text, style);
+    return shades_of(layout.get(), 0, extent_of(layout.get()).width);
+}
+
 bool TextFace::has_glyph(char32_t code_point) const {
     return FcCharSetHasChar(implementation_->coverage.get(), code_point);
 }
 
 std::string TextFace::displayable(std::string_view text, Spaces spaces) const {
+    return displayed(text, spaces, nullptr);
+}
+
+/// Appends to `places`, for each byte of `text`, where its character begins in the result.
+std::string TextFace::displayed(std::string_view text, Spaces spaces,
+                                std::vector<std::size_t>* places) const {
     std::string result;
     bool substituted = false;  // the last code point was written as its number
     while (!text.empty()) {
@@ -275,6 +297,7 @@ std::string TextFace::displayable(std::string_view text, Spaces spaces) const {
         const char32_t c = next.bytes ? next.code : 0xFFFD;
         const utf8proc_category_t category = utf8proc_category(static_cast<utf8proc_int32_t>(c));
         const bool ignorable = category == UTF8PROC_CATEGORY_CF || is_variation_selector(c);
+        std::size_t place = result.size();
         if (is_space(category) || (spaces == Spaces::kept && is_line_end_or_tab(c))) {
             result += spaces == Spaces::shown ? "␣" : " ";
             substituted = false;
@@ -282,16 +305,182 @@ std::string TextFace::displayable(std::string_view text, Spaces spaces) const {
             // Nothing precedes that it could join or vary.
         } else if (category == UTF8PROC_CATEGORY_CC || !has_glyph(c)) {
             if (!result.empty()) result += ' ';
+            place = result.size();
             result += code_point_name(c);
             substituted = true;
         } else {
             if (substituted) result += ' ';
+            place = result.size();
             result += encode_utf8(c);
             substituted = false;
         }
-        text.remove_prefix(next.bytes ? next.bytes : 1);
+        const std::size_t bytes = next.bytes ? next.bytes : 1;
+        if (places) places->insert(places->end(), bytes, place);
+        text.remove_prefix(bytes);
     }
     return result;
+}
+
+// A line with a caret
+// -----------------------------------------------------------------------------------------------------------
+
+struct TextLine::Implementation {
+    Owned<PangoLayout> layout;
+    std::string text;
+    std::vector<std::size_t> places;  ///< of each byte of the text and of its end, in the layout's text
+    std::vector<std::size_t> stops;   ///< bytes of the text that a caret may stand before, in order
+
+    int place(std::size_t byte) const { return static_cast<int>(places[std::min(byte, text.size())]); }
+    /// The last stop at or before a place in the layout's text.
+    std::size_t stop_until(int place) const {
+        const auto next =
+            std::ranges::upper_bound(stops, place, {}, [&](std::size_t s) { return this->place(s); });
+        return next == stops.begin() ? 0 : *std::prev(next);
+    }
+    /// Where `characters` characters after `index` begin in the layout's text.
+    int advanced(int index, int characters) const {
+        const char* shown = pango_layout_get_text(layout.get());
+        return static_cast<int>(g_utf8_offset_to_pointer(shown + index, characters) - shown);
+    }
+};
+
+namespace {
+
+std::vector<std::size_t> cluster_ends(std::string_view text) {
+    std::vector<std::size_t> ends{0};
+    utf8proc_int32_t state = 0;
+    for (std::size_t at = 0, previous = 0; at < text.size();) {
+        const DecodedCharacter here = decode_utf8(text.substr(at));
+        if (at > 0) {
+            const DecodedCharacter last = decode_utf8(text.substr(previous));
+            const bool valid = here.bytes && last.bytes;
+            if (!valid || utf8proc_grapheme_break_stateful(static_cast<utf8proc_int32_t>(last.code),
+                                                           static_cast<utf8proc_int32_t>(here.code), &state))
+                ends.push_back(at);
+            if (!valid) state = 0;
+        }
+        previous = at;
+        at += here.bytes ? here.bytes : 1;
+    }
+    if (!text.empty()) ends.push_back(text.size());
+    return ends;
+}
+
+}  // namespace
+
+std::optional<TextLine> TextFace::line(std::string_view text, const TextStyle& style) const {
+    auto own = std::make_unique<TextLine::Implementation>();
+    own->text = text;
+    const std::string shown = displayed(text, Spaces::kept, &own->places);
+    if (shown.size() > k_max_bytes) return std::nullopt;
+    own->places.push_back(shown.size());
+    own->stops = cluster_ends(text);
+    own->layout = implementation_->layout(shown, style);
+    return TextLine(std::move(own));
+}
+
+TextLine::TextLine(std::unique_ptr<Implementation> implementation)
+    : implementation_(std::move(implementation)) {}
+TextLine::~TextLine() = default;
+TextLine::TextLine(TextLine&&) noexcept = default;
+TextLine& TextLine::operator=(TextLine&&) noexcept = default;
+
+TextExtent TextLine::extent() const { return extent_of(implementation_->layout.get()); }
+
+TextLine::Caret TextLine::caret(std::size_t byte) const {
+    PangoRectangle strong, weak;
+    pango_layout_get_cursor_pos(implementation_->layout.get(), implementation_->place(byte), &strong, &weak);
+    const double unit = PANGO_SCALE;
+    return {strong.x / unit, weak.x / unit};
+}
+
+std::size_t TextLine::byte_at(double x) const {
+    const Implementation& own = *implementation_;
+    int index = 0, trailing = 0;
+    PangoLayoutLine* line = pango_layout_get_line_readonly(own.layout.get(), 0);
+    pango_layout_line_x_to_index(line, static_cast<int>(x * PANGO_SCALE), &index, &trailing);
+    // pango's clusters may be shorter than those of the text.
+    const std::size_t first = own.stop_until(own.advanced(index, trailing));
+    const std::size_t second = after(first);
+    return std::abs(caret(first).strong - x) <= std::abs(caret(second).strong - x) ? first : second;
+}
+
+std::size_t TextLine::beside(std::size_t byte, int direction) const {
+    const Implementation& own = *implementation_;
+    // A name such as U+1F9FF has places inside it where no caret of the text stands.
+    for (int place = own.place(byte);;) {
+        int index = 0, trailing = 0;
+        pango_layout_move_cursor_visually(own.layout.get(), TRUE, place, 0, direction, &index, &trailing);
+        if (index < 0 || index == G_MAXINT) return byte;
+        const int next = own.advanced(index, trailing);
+        if (next == place) return byte;
+        place = next;
+        const std::size_t stop = own.stop_until(place);
+        if (own.place(stop) == place) return stop;
+    }
+}
+
+std::size_t TextLine::before(std::size_t byte) const {
+    const auto at = std::ranges::lower_bound(implementation_->stops, byte);
+    return at == implementation_->stops.begin() ? 0 : *std::prev(at);
+}
+
+std::size_t TextLine::after(std::size_t byte) const {
+    const auto at = std::ranges::upper_bound(implementation_->stops, byte);
+    return at == implementation_->stops.end() ? implementation_->text.size() : *at;
+}
+
+std::size_t TextLine::backspace_begin(std::size_t byte) const {
+    const Implementation& own = *implementation_;
+    if (byte == 0) return 0;
+    const char* shown = pango_layout_get_text(own.layout.get());
+    int count = 0;
+    const PangoLogAttr* attributes = pango_layout_get_log_attrs_readonly(own.layout.get(), &count);
+    const auto character = g_utf8_pointer_to_offset(shown, shown + own.place(byte));
+    const bool single = character < count && attributes[character].backspace_deletes_character;
+    return single ? code_point_begin(own.text, byte - 1) : before(byte);
+}
+
+bool TextLine::runs_leftward(std::size_t byte) const {
+    const Implementation& own = *implementation_;
+    const int place = own.place(byte < own.text.size() ? byte : before(byte));
+    return pango_layout_get_direction(own.layout.get(), place) == PANGO_DIRECTION_RTL;
+}
+
+std::vector<std::pair<double, double>> TextLine::ranges(std::size_t begin, std::size_t end) const {
+    const Implementation& own = *implementation_;
+    const int first = own.place(begin), last = own.place(end);
+    PangoLayoutLine* line = pango_layout_get_line_readonly(own.layout.get(), 0);
+    std::vector<std::pair<double, double>> ranges;
+    int left = 0;
+    for (const GSList* each = line->runs; each; each = each->next) {
+        const auto* run = static_cast<const PangoGlyphItem*>(each->data);
+        const int from = run->item->offset, to = from + run->item->length;
+        const int right = left + pango_glyph_string_get_width(run->glyphs);
+        const bool leftward = run->item->analysis.level % 2 == 1;
+        // A run's own edges: at a place where directions meet, the caret of either is elsewhere.
+        const auto x = [&](int place) {
+            if (place <= from || place >= to) return (place <= from) == leftward ? right : left;
+            int inside = 0;
+            pango_layout_line_index_to_x(line, place, 0, &inside);
+            return inside;
+        };
+        if (std::max(first, from) < std::min(last, to)) {
+            const auto [a, b] = std::minmax({x(first), x(last)});
+            const double unit = PANGO_SCALE;
+            if (!ranges.empty() && ranges.back().second == a / unit) {
+                ranges.back().second = b / unit;
+            } else {
+                ranges.emplace_back(a / unit, b / unit);
+            }
+        }
+        left = right;
+    }
+    return ranges;
+}
+
+TextShades TextLine::shades(int left, int width) const {
+    return shades_of(implementation_->layout.get(), left, width);
 }
 
 }  // namespace attnscope

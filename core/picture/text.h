@@ -3,8 +3,10 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/picture/color.h"
@@ -41,6 +43,50 @@ struct TextShades {
     std::vector<std::uint8_t> alpha = {};
 };
 
+/// A line of text with the places of a caret in it. `byte` counts the text as it was given; it is shown as
+/// TextFace::displayable with Spaces::kept writes it. A caret stands between grapheme clusters (UAX #29)
+/// only. Must not outlive its TextFace.
+class TextLine {
+public:
+    ~TextLine();
+    TextLine(TextLine&&) noexcept;
+    TextLine& operator=(TextLine&&) noexcept;
+
+    TextExtent extent() const;
+    /// Where a caret before `byte` stands, in pixels from the left end: `strong` for letters of the direction
+    /// that the line begins with, `weak` for those of the other one.
+    struct Caret {
+        double strong = 0;
+        double weak = 0;
+    };
+    Caret caret(std::size_t byte) const;
+    /// The place of a caret that is nearest to `x`.
+    std::size_t byte_at(double x) const;
+    /// The places of a caret next to that at `byte`: as seen, and in the order of the text. `byte` itself at
+    /// the end of the line.
+    std::size_t left_of(std::size_t byte) const { return beside(byte, -1); }
+    std::size_t right_of(std::size_t byte) const { return beside(byte, 1); }
+    std::size_t before(std::size_t byte) const;
+    std::size_t after(std::size_t byte) const;
+    /// The start of what Backspace deletes at `byte`: the last mark or letter in scripts whose marks are
+    /// typed one by one (Arabic, Hindi, Thai), else the whole cluster (an emoji, an accented letter).
+    std::size_t backspace_begin(std::size_t byte) const;
+    /// Whether the letters around a caret at `byte` run from right to left.
+    bool runs_leftward(std::size_t byte) const;
+    /// What the bytes from `begin` to `end` cover: pieces in pixels, each its left and its right end.
+    std::vector<std::pair<double, double>> ranges(std::size_t begin, std::size_t end) const;
+    /// The part of the line from `left` on that is `width` pixels wide, as a bitmap with margins.
+    TextShades shades(int left, int width) const;
+
+private:
+    friend class TextFace;
+    struct Implementation;
+    explicit TextLine(std::unique_ptr<Implementation> implementation);
+    std::size_t beside(std::size_t byte, int direction) const;
+
+    std::unique_ptr<Implementation> implementation_;
+};
+
 /// How text is passed to cairo. Outlines give the same bytes everywhere; glyphs remain selectable text in a
 /// vector file.
 enum class TextMode { outlines, glyphs };
@@ -70,6 +116,10 @@ public:
     /// The text as a bitmap of at most 8192 pixels per side; the rest is cut off.
     TextShades shades(std::string_view text, const TextStyle& style) const;
 
+    /// The text on one line, for a caret; nothing if that is longer than 4096 bytes as it is shown.
+    /// `style` must be without formula and max_width.
+    std::optional<TextLine> line(std::string_view text, const TextStyle& style) const;
+
     /// The text as it can be drawn: control characters, bytes that are not UTF-8 (U+FFFD) and characters
     /// missing in all fonts become code points ("U+1F600"); joiners and variation selectors next to those are
     /// left out.
@@ -78,6 +128,8 @@ public:
 
 private:
     struct Implementation;
+    std::string displayed(std::string_view text, Spaces spaces, std::vector<std::size_t>* places) const;
+
     std::unique_ptr<Implementation> implementation_;
 };
 
