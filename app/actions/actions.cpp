@@ -10,6 +10,7 @@
 #include "app/actions/training.h"
 #include "app/document/walk.h"
 #include "core/error.h"
+#include "core/export/matrix_files.h"
 #include "core/graph/gradient.h"
 #include "core/graph/row_steps.h"
 #include "core/learn/training_run.h"
@@ -57,6 +58,15 @@ void copy_matrix(ActionContext& c) {
     const Presentation& presentation = c.document.presentation();
     c.copy(focused_matrix_text(trace, presentation));
     say(c, fmt::format("copied {} as tab-separated text",
+                       stage_heading(focused_stage(trace, presentation.stage).key())));
+}
+
+/// The decimals are those chosen for exported pictures.
+void copy_latex(ActionContext& c) {
+    const Trace& trace = *c.document.trace();
+    const Presentation& presentation = c.document.presentation();
+    c.copy(focused_matrix_latex(trace, presentation));
+    say(c, fmt::format("copied {} as a LaTeX table",
                        stage_heading(focused_stage(trace, presentation.stage).key())));
 }
 
@@ -147,7 +157,7 @@ std::string why_no_stage_gradient(const ActionContext& c) {
     if (std::string why = why_no_gradients(c); !why.empty()) return why;
     const Stage& focused = focused_stage(*c.document.trace(), c.document.presentation().stage);
     if (may_have_gradient(*focused.info)) return "";
-    return stage_heading(*focused.info) + " has no gradient: no small change of it is possible";
+    return stage_heading(*focused.info) + " has no gradient: its values are whole numbers";
 }
 
 bool may_focus_gradient(const ActionContext& c) { return why_no_stage_gradient(c).empty(); }
@@ -159,7 +169,6 @@ void focus_gradient(ActionContext& c) {
     c.document.change([&](Session& s) { s.presentation.focus(other); });
 }
 
-/// Escape closes the dialog, else unlocks the cell, else closes the note; it never quits.
 /// On sentences whose pattern has a meaning; undo leads back to what was open.
 void begin_tour(ActionContext& c) {
     open_example(c, "designed-heads");
@@ -167,9 +176,14 @@ void begin_tour(ActionContext& c) {
     c.interaction.tour.go_to(0, c.document.session());
 }
 
+/// Escape closes the list of folders, else the dialog, else unlocks the cell, else closes the note; it never
+/// quits.
 void escape(ActionContext& c) {
     const bool unlocks = held_cell(c.document.presentation(), c.document.trace().get()).has_value();
-    if (c.interaction.dialog != Dialog::none)
+    std::optional<FileForm>& picker = c.interaction.export_form.picker;
+    if (c.interaction.dialog == Dialog::exporting && picker)
+        picker.reset();
+    else if (c.interaction.dialog != Dialog::none)
         c.interaction.dialog = Dialog::none;
     else if (c.interaction.tour.step >= 0)
         leave_tour(c.interaction.tour, c.saved);
@@ -224,7 +238,7 @@ void pin(ActionContext& c) {
         s.pinned = pinned(s);
         s.presentation.view = ViewKind::compare;
     });
-    say(c, "A is pinned: change any setting, and B shows it beside A");
+    say(c, "pinned as A: change any setting, and B shows the result beside A");
 }
 
 bool has_steps(const ActionContext& c) {
@@ -335,7 +349,15 @@ const std::array k_actions = {
            true,
            [](const ActionContext& c) { return c.document.can_redo(); },
            [](ActionContext& c) { c.document.redo(); }},
+    Action{"edit.history",
+           "Edit",
+           "History…",
+           {Key::h, k_ctrl_shift},
+           true,
+           always,
+           [](ActionContext& c) { c.interaction.open(Dialog::history); }},
     Action{"edit.copy_matrix", "Edit", "Copy matrix", {Key::c, k_ctrl}, false, has_trace, copy_matrix},
+    Action{"edit.copy_latex", "Edit", "Copy as LaTeX table", {}, false, has_trace, copy_latex},
     Action{
         "edit.copy_recipe", "Edit", "Copy as PyTorch", {Key::c, k_ctrl_shift}, false, has_trace, copy_recipe},
     Action{"edit.sentence",
@@ -417,7 +439,7 @@ const std::array k_actions = {
     Action{"compare.pin", "View", "Pin as A", {Key::p, {}}, false, has_trace, pin},
     Action{"compare.exchange",
            "View",
-           "Exchange A and B",
+           "Swap A and B",
            {Key::x, {}},
            false,
            is_pinned,
@@ -582,21 +604,32 @@ const std::array k_actions = {
            true,
            always,
            [](ActionContext& c) { set_scale(c, 1); }},
-    Action{
-        "view.experiment",
-        "View",
-        "Experiment panel",
-        {Key::f2, {}},
-        true,
-        always,
-        [](ActionContext& c) { c.interaction.experiment_panel_open = !c.interaction.experiment_panel_open; }},
+    Action{"view.experiment",
+           "View",
+           "Experiment panel",
+           {Key::f2, {}},
+           true,
+           always,
+           [](ActionContext& c) { c.saved.panels.experiment_open = !c.saved.panels.experiment_open; },
+           [](const ActionContext& c) { return c.saved.panels.experiment_open; }},
     Action{"view.inspector",
            "View",
            "Inspector",
            {Key::f3, {}},
            true,
            always,
-           [](ActionContext& c) { c.interaction.inspector_open = !c.interaction.inspector_open; }},
+           [](ActionContext& c) { c.saved.panels.inspector_open = !c.saved.panels.inspector_open; },
+           [](const ActionContext& c) { return c.saved.panels.inspector_open; }},
+    Action{
+        "view.reset_layout",
+        "View",
+        "Reset layout",
+        {},
+        false,
+        [](const ActionContext& c) { return !(c.saved.panels == PanelLayout{}); },
+        [](ActionContext& c) { c.saved.panels = {}; },
+        nullptr,
+        [](const ActionContext&) { return std::string("both side panels are open at their first width"); }},
     Action{"training.play", "Training", "Play or pause the run", {}, false, has_task, play_or_pause},
     Action{"training.back",
            "Training",
@@ -626,7 +659,7 @@ const std::array k_actions = {
            false,
            has_task,
            [](ActionContext& c) { train(c, -k_max_training_steps); }},
-    Action{"training.watch", "Training", "Watch it learn from nothing", {}, false, has_learned, watch},
+    Action{"training.watch", "Training", "Watch it learn from scratch", {}, false, has_learned, watch},
     Action{"training.learned",
            "Training",
            "See attention that has learned",
@@ -742,11 +775,26 @@ const Action* action_for(const KeyPress& press, bool typing) {
     return nullptr;
 }
 
-std::string focused_matrix_text(const Trace& trace, const Presentation& presentation) {
+namespace {
+
+/// The stage in focus and what is shown of it. Throws Error(bad_input) where there is no matrix to show.
+std::pair<const Stage&, HeadChoice> focused_matrix(const Trace& trace, const Presentation& presentation) {
     const Stage& stage = focused_stage(trace, presentation.stage);
     const HeadChoice head = head_on_screen(stage, presentation.head);
     if (const std::string why = why_not_shown(stage, head); !why.empty())
         throw Error(ErrorKind::bad_input, why);
+    return {stage, head};
+}
+
+}  // namespace
+
+std::string focused_matrix_latex(const Trace& trace, const Presentation& presentation) {
+    const auto [stage, head] = focused_matrix(trace, presentation);
+    return to_latex(trace, stage, head, presentation.decimals);
+}
+
+std::string focused_matrix_text(const Trace& trace, const Presentation& presentation) {
+    const auto [stage, head] = focused_matrix(trace, presentation);
     const ShownMatrix shown = shown_matrix(stage, head);
     std::string text;
     for (int j = 0; j < stage.shape().columns; ++j) text += "\t" + trace.column_label(stage, j, shown.head);

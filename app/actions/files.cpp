@@ -12,6 +12,7 @@
 #include "core/session/applies.h"
 #include "core/session/examples.h"
 #include "core/text/tokenizer.h"
+#include "core/utf8.h"
 
 namespace attnscope {
 namespace {
@@ -33,11 +34,7 @@ void open_unnamed_with_theme(ActionContext& c, Session session) {
     reset_interaction(c);
 }
 
-std::string lower_extension(const std::filesystem::path& path) {
-    std::string extension = path.extension().string();
-    for (char& c : extension) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    return extension;
-}
+std::string lower_extension(const std::filesystem::path& path) { return lower(path.extension().string()); }
 
 bool is_picture_file(std::string_view extension) {
     return extension == ".png" || extension == ".jpg" || extension == ".jpeg";
@@ -133,6 +130,11 @@ bool can_be_opened(const std::filesystem::path& path) {
     const std::string extension = lower_extension(path);
     return is_session_file(path.string()) || extension == ".svg" || is_picture_file(extension) ||
            is_text_file(extension);
+}
+
+bool is_matrix_file(const std::filesystem::path& path) {
+    const std::string extension = lower_extension(path);
+    return extension == ".csv" || extension == ".npy";
 }
 
 void open_example(ActionContext& context, const std::string& name) {

@@ -13,6 +13,9 @@ namespace attnscope {
 void new_session(ActionContext& context);
 /// Whether open_file can read this file, judged by its extension.
 bool can_be_opened(const std::filesystem::path& path);
+/// Whether a file holds a matrix, which the dialog for custom matrices reads: CSV or NPY, judged by its
+/// extension.
+bool is_matrix_file(const std::filesystem::path& path);
 /// Opens an example; the window keeps its theme. Throws Error.
 void open_example(ActionContext& context, const std::string& name);
 /// Opens the session that answers the question.

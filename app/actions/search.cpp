@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <optional>
 #include <utility>
 
@@ -19,15 +18,10 @@
 #include "core/session/examples.h"
 #include "core/session/options.h"
 #include "core/session/questions.h"
+#include "core/utf8.h"
 
 namespace attnscope {
 namespace {
-
-std::string lower(std::string_view text) {
-    std::string result(text);
-    for (char& c : result) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    return result;
-}
 
 /// Other words for a setting, stage or view: `words` find every title that contains `title`.
 struct Synonym {
@@ -96,8 +90,7 @@ std::string in_words(std::string_view option) {
     if (option == "dim") return "Dimension";
     std::string words(option);
     std::ranges::replace(words, '-', ' ');
-    if (!words.empty()) words[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(words[0])));
-    return words;
+    return capitalized(words);
 }
 
 /// The values among the alternatives of an argument: of "none|causal|valid:K", none and causal.
@@ -118,9 +111,9 @@ std::vector<std::string> values_of(const Option& option) {
 
 /// Shows where an option is set: its row in the panel; the dialog of what is exported; the sentence.
 void go_to(ActionContext& context, const Option& option) {
-    if (when_used(option).starts_with("exported")) return context.interaction.open(Dialog::exporting);
+    if (is_of_exports(option)) return context.interaction.open(Dialog::exporting);
     context.interaction.reveal = option.name;
-    context.interaction.experiment_panel_open = true;
+    context.saved.panels.experiment_open = true;
 }
 
 void set(ActionContext& context, const Option& option, const std::string& value) {
@@ -196,7 +189,7 @@ void add_sessions(std::vector<SearchEntry>& entries, const ActionContext& contex
                                const auto compared = with_preset(c.document.session(), preset);
                                if (!compared) {
                                    c.interaction.notice = {
-                                       "“" + std::string(preset.name) + "” changes nothing of what is shown",
+                                       "“" + std::string(preset.name) + "” has no effect on what is shown",
                                        true};
                                    return;
                                }
@@ -211,12 +204,16 @@ void add_sessions(std::vector<SearchEntry>& entries, const ActionContext& contex
                            [&question](ActionContext& c) { open_question(c, question); }});
 }
 
-bool is_letter(char c) { return std::isalnum(static_cast<unsigned char>(c)) || (c & 0x80) != 0; }
+/// Whether the character that holds a byte of the text can be part of a word.
+bool is_in_word(std::string_view text, std::size_t byte) {
+    const char32_t code = decode_utf8(text.substr(code_point_begin(text, byte))).code;
+    return is_letter(code) || is_digit(code);
+}
 
-/// Whether a word of the text begins with this.
-bool begins_a_word(const std::string& text, const std::string& word) {
+/// Whether a word of the text begins with `word`.
+bool begins_a_word(std::string_view text, std::string_view word) {
     for (std::size_t at = text.find(word); at != text.npos; at = text.find(word, at + 1))
-        if (at == 0 || !is_letter(text[at - 1]) || !is_letter(word[0])) return true;
+        if (at == 0 || !is_in_word(text, at - 1) || !is_in_word(word, 0)) return true;
     return false;
 }
 

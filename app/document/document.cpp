@@ -1,12 +1,12 @@
 #include "app/document/document.h"
 
 #include <algorithm>
+#include <filesystem>
 
-#include "app/document/readiness.h"
-#include "core/error.h"
-#include "core/graph/graph.h"
+#include "core/learn/training_run.h"
 #include "core/mechanism/mechanisms.h"
 #include "core/picture/shown_matrix.h"
+#include "core/session/examples.h"
 #include "core/session/sweep.h"
 
 namespace attnscope {
@@ -31,10 +31,10 @@ void settle_parameters(const Experiment& before, Experiment& after) {
         return;
     }
     if (are_of_one_run(before, after) && after.training.step > 0) return;
-    const auto fits = [&] { return succeeds([&] { build(after); }); };
     const bool draws_others =
         before.weights.seed != after.weights.seed || before.weights.embedding != after.weights.embedding;
-    if (after.training.step == 0 || draws_others || !fits()) after = untrained(std::move(after));
+    if (after.training.step == 0 || draws_others || !why_parameters_do_not_fit(after).empty())
+        after = untrained(std::move(after));
 }
 
 Session with_existing_parts(Session session) {
@@ -167,6 +167,22 @@ void Document::redo() {
     go_to(history_.present());
 }
 
+void Document::go_to_point(std::size_t index) {
+    leave_run();
+    history_.go_to(index);
+    go_to(history_.present());
+}
+
+std::string Document::step_text(std::size_t index) const {
+    const auto points = history_.points();
+    const UndoPoint& point = points[index];
+    if (index > 0 && points[index - 1].home == point.home) return change_text(points[index - 1], point);
+    const Home& home = homes_[point.home];
+    const NamedExample* example = example_with_note(home.content.note);
+    const std::string name = example ? example->name : std::filesystem::path(home.file).filename().string();
+    return (index == 0 ? "start" : "opened") + (name.empty() ? "" : " " + name);
+}
+
 UndoPoint Document::point() const {
     UndoPoint point = undo_point(session_);
     point.home = home_;
@@ -220,10 +236,13 @@ void Document::session_changed() {
 /// Makes traces ready to draw as the session presents them.
 void Document::prepare() {
     const Presentation& shown = session_.presentation;
-    worker_.prepare_for(SlotName::live, shown.head, shown.wants_gradients());
-    worker_.prepare_for(SlotName::beside, shown.head, shown.wants_gradients());
-    if (session_.pinned)
-        worker_.prepare_for(SlotName::pinned, session_.pinned->head, shown.wants_gradients());
+    const auto prepare_for = [&](SlotName slot, const HeadChoice& head) {
+        const bool percentiles = shown.range.kind == RangeChoice::Kind::percentile;
+        worker_.prepare_for(slot, {head, percentiles}, shown.wants_gradients());
+    };
+    prepare_for(SlotName::live, shown.head);
+    prepare_for(SlotName::beside, shown.head);
+    if (session_.pinned) prepare_for(SlotName::pinned, session_.pinned->head);
 }
 
 /// Gives a slot an experiment, unless it has it already.
@@ -311,10 +330,6 @@ void Document::compare() {
     comparer_.request({{pinned->trace, session_.pinned->head, session_.pinned->layer},
                        {trace(), shown.head, shown.layer()},
                        focused_stage(*trace(), shown.stage).key()});
-}
-
-bool Document::ready() const {
-    return !trace() || !shows_means() || is_ready(*trace(), session_.presentation.head);
 }
 
 const Slot* Document::slot(SlotName name) const {

@@ -50,9 +50,6 @@ public:
     /// view is open; possibly the previous ones.
     const std::shared_ptr<const FoundLines>& lines() const { return line_finder_.known(); }
     void draw_lines_of(std::vector<int> heads);
-    /// Whether the trace can be drawn: means over heads are not known yet when they are first chosen. If they
-    /// cannot be computed, problem() says why.
-    bool ready() const;
     /// What to tell the user about the newest traces (the graphics card was lost); empty after the call.
     std::string take_notice() { return std::exchange(notice_, {}); }
 
@@ -76,6 +73,12 @@ public:
     bool can_redo() const { return history_.can_redo(); }
     void undo();
     void redo();
+    /// The steps that undo and redo go through.
+    const History& history() const { return history_; }
+    /// Goes to the step of this index, as undo and redo go to the next one.
+    void go_to_point(std::size_t index);
+    /// What the step of this index changed, in words (change_text), or what it opened.
+    std::string step_text(std::size_t index) const;
 
     /// What is known of the run of training.
     const TrainingProgress& training() const { return run_.known(); }
@@ -150,7 +153,6 @@ private:
     UndoPoint point() const;
     void go_to(const UndoPoint& point);
     void session_changed();
-    bool shows_means() const { return session_.presentation.head.kind != HeadChoice::Kind::one; }
     const Slot& live() const { return *slots_[0]; }
     std::optional<Slot>& open_slot(SlotName name) { return slots_[static_cast<std::size_t>(name)]; }
     void ask(SlotName name, const Experiment& experiment);

@@ -1,6 +1,54 @@
 #include "app/document/history.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/graph/trace.h"
+#include "core/session/comparisons.h"
+#include "core/session/options.h"
+#include "core/utf8.h"
+
 namespace attnscope {
+namespace {
+
+/// The option as its row in the panel is labeled, else its name in words.
+std::string name_in_words(std::string_view name) {
+    const Option* option = find_option(name);
+    std::string words(option && !option->label.empty() ? option->label : name);
+    std::ranges::replace(words, '-', ' ');
+    return capitalized(std::move(words));
+}
+
+/// "Temperature 1.0 → 2.0"; of long values the new one alone.
+std::string text_of(const SettingDifference& difference) {
+    constexpr std::size_t k_long = 32;  // bytes of both
+    if (difference.option == "given") return "custom " + difference.b;
+    const std::string before = difference.a.empty() ? "none" : difference.a,
+                      after = difference.b.empty() ? "none" : difference.b;
+    const std::string name = name_in_words(difference.option);
+    if (before.size() + after.size() > k_long) return fmt::format("{}: {}", name, after);
+    return fmt::format("{} {} → {}", name, before, after);
+}
+
+std::vector<std::string> setting_changes(const UndoPoint& before, const UndoPoint& after) {
+    Session session{after.experiment, {}, {}};
+    session.presentation.head = after.head;
+    session.presentation.stage = after.stage;
+    Presentation shown_before;
+    shown_before.stage = before.stage;
+    session.pinned = Pinned{before.experiment, before.head, shown_before.layer()};
+    const std::vector<SettingDifference> differences = setting_differences(session);
+    // What a run of training learns is no news beside its step.
+    const bool trained =
+        std::ranges::find(differences, "step", &SettingDifference::option) != differences.end();
+    std::vector<std::string> changes;
+    for (const SettingDifference& each : differences)
+        if (!trained || each.option != "given") changes.push_back(text_of(each));
+    return changes;
+}
+
+}  // namespace
 
 UndoPoint undo_point(const Session& session) {
     return {session.experiment, session.presentation.head, session.presentation.stage, session.pinned};
@@ -14,10 +62,28 @@ void restore(Session& session, const UndoPoint& point) {
     session.presentation.focus(point.stage);
 }
 
+std::string change_text(const UndoPoint& before, const UndoPoint& after) {
+    constexpr std::size_t k_most = 3;
+    std::vector<std::string> changes = setting_changes(before, after);
+    if (before.pinned != after.pinned)
+        changes.insert(changes.begin(), !before.pinned ? "pinned A"
+                                        : after.pinned ? "another A"
+                                                       : "unpinned A");
+    StageKey same_layer = before.stage;
+    same_layer.layer = after.stage.layer;
+    if (same_layer != after.stage) changes.push_back("focus: " + capitalized(stage_heading(after.stage)));
+    std::string text;
+    for (std::size_t i = 0; i < std::min(changes.size(), k_most); ++i)
+        text += (i > 0 ? ", " : "") + changes[i];
+    if (changes.size() > k_most) text += fmt::format(" and {} more", changes.size() - k_most);
+    return changes.empty() ? "settings that are not in use" : text;
+}
+
 History::History(UndoPoint present) { points_.push_back(std::move(present)); }
 
 void History::record(UndoPoint point, const std::string& gesture) {
     if (point == present()) return;
+    ++revision_;
     points_.erase(points_.begin() + static_cast<std::ptrdiff_t>(now_ + 1), points_.end());
     const bool same_step = !gesture.empty() && gesture == gesture_ && now_ > 0;
     gesture_ = gesture;
@@ -44,6 +110,11 @@ void History::undo() {
 
 void History::redo() {
     if (can_redo()) ++now_;
+    end_gesture();
+}
+
+void History::go_to(std::size_t index) {
+    now_ = std::min(index, points_.size() - 1);
     end_gesture();
 }
 

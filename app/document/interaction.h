@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -67,7 +68,16 @@ struct CheckedWords {
     std::vector<TextPart> unknown;
 };
 
-enum class Dialog { none, open, save, exporting, giving, keys, about, palette, gallery, parity };
+enum class Dialog { none, open, save, exporting, giving, history, keys, about, palette, gallery, parity };
+
+/// The state of the file dialogs.
+struct FileForm {
+    std::string folder;
+    std::string name = {};
+    std::string problem = {};
+    bool picture = false;  ///< the opened file becomes the experiment's image
+    int entry = 0;         ///< selected in the list; 0: the parent folder
+};
 
 /// The state of the export dialog.
 struct ExportForm {
@@ -78,23 +88,15 @@ struct ExportForm {
     Presentation presentation;  ///< for the exported pictures; the window has its own
     std::string folder;
     std::string problem;
-    bool refocus = false;   ///< gives the folder field the keyboard in the next frame
-    bool confirms = false;  ///< asks whether to write that many files
+    bool refocus = false;                 ///< gives the folder field the keyboard in the next frame
+    bool confirms = false;                ///< asks whether to write that many files
+    std::optional<FileForm> picker = {};  ///< of the folder, in place of the form while it is open
 };
 
 /// A file to be read in the background.
 struct OpenRequest {
     std::string path;
     bool as_picture = false;  ///< even if the file contains a session
-};
-
-/// The state of the file dialogs.
-struct FileForm {
-    std::string folder;
-    std::string name;
-    std::string problem;
-    bool picture = false;  ///< the opened file becomes the experiment's image
-    int entry = 0;         ///< selected in the list; 0: the parent folder
 };
 
 /// The state of the dialog for custom matrices.
@@ -104,9 +106,20 @@ struct GiveForm {
     Cell selected;
     std::string file;
     std::string problem;
-    bool applying = false;     ///< waiting for the trace
-    int idle_frames = 0;       ///< frames since applying in which nothing was being computed
-    bool had_problem = false;  ///< the experiment had a problem before
+    bool reads_file = false;    ///< the file is to be read in the next frame
+    bool applies_file = false;  ///< what is read is applied at once
+    bool applying = false;      ///< waiting for the trace
+    int idle_frames = 0;        ///< frames since applying in which nothing was being computed
+    bool had_problem = false;   ///< the experiment had a problem before
+};
+
+/// The state of the dialog that lists the history.
+struct HistoryForm {
+    std::size_t entry = 0;                ///< selected in the list
+    std::size_t present = 0;              ///< the current step when the entry was selected
+    bool reveals = false;                 ///< brings the selected entry into sight
+    std::uint64_t revision = 0;           ///< of the history whose texts these are
+    std::vector<std::string> texts = {};  ///< of its steps; empty: not asked for yet
 };
 
 /// A brush stroke on the mask. Each frame adds the cells that the mouse passed. The experiment takes them
@@ -138,6 +151,7 @@ struct Interaction {
     std::optional<OpenRequest> to_open;
     std::optional<Experiment> to_script;  ///< a step of a run, of which the script is to be copied
     GiveForm give_form;
+    HistoryForm history_form;
     std::string reveal;  ///< the option whose row comes into sight and gets the keyboard; empty: none
     std::string palette_text;
     int palette_entry = 0;  ///< index of the search result that Enter picks
@@ -154,10 +168,6 @@ struct Interaction {
     std::string control_label;         ///< of the row being drawn
     std::string section;               ///< of the experiment panel, being drawn
     std::vector<LeftOutRow> left_out;  ///< of this section
-    bool experiment_panel_open = true;
-    bool inspector_open = true;
-    float experiment_panel_width = 284;  ///< at interface scale 1
-    float inspector_width = 336;
     Tour tour;
     double interface_scale = 1;         ///< k_least_scale … k_largest_scale
     bool edit_sentence = false;         ///< gives the sentence the keyboard in the next frame

@@ -32,6 +32,16 @@ fs::path session_file(const std::string& folder) { return fs::path(folder) / "se
 fs::path window_file(const std::string& folder) { return fs::path(folder) / "window.json"; }
 fs::path part_folder(const std::string& folder) { return fs::path(folder) / "parts"; }
 
+void read_panels(PanelLayout& panels, const Json& json) {
+    const auto width = [&](const char* name, float now) {
+        return std::clamp(json.value(name, now), k_narrowest_panel, k_widest_panel);
+    };
+    panels = {.experiment_open = json.value("experiment_open", panels.experiment_open),
+              .inspector_open = json.value("inspector_open", panels.inspector_open),
+              .experiment_width = width("experiment_width", panels.experiment_width),
+              .inspector_width = width("inspector_width", panels.inspector_width)};
+}
+
 void read_window(SavedState& kept, const std::string& text) {
     const Json json = Json::parse(text);
     SavedState state = kept;
@@ -44,11 +54,13 @@ void read_window(SavedState& kept, const std::string& text) {
     state.closed_note = json.value("closed_note", "");
     state.toured = json.value("toured", false);
     state.folded_sections = json.value("folded_sections", state.folded_sections);
+    read_panels(state.panels, json.value("panels", Json::object()));
     state.backend = parse_backend(json.value("backend", std::string(name_of(state.backend))));
     kept = std::move(state);
 }
 
 std::string window_json(const SavedState& state) {
+    const PanelLayout& panels = state.panels;
     const Json json = {{"file", state.file},
                        {"recent_files", state.recent_files},
                        {"width", state.width},
@@ -58,6 +70,11 @@ std::string window_json(const SavedState& state) {
                        {"closed_note", state.closed_note},
                        {"toured", state.toured},
                        {"folded_sections", state.folded_sections},
+                       {"panels",
+                        {{"experiment_open", panels.experiment_open},
+                         {"inspector_open", panels.inspector_open},
+                         {"experiment_width", panels.experiment_width},
+                         {"inspector_width", panels.inspector_width}}},
                        {"backend", name_of(state.backend)}};
     return json.dump(2) + "\n";
 }

@@ -16,6 +16,16 @@ namespace attnscope {
 /// Limits of the interface scale; a window too small for it shows less.
 inline constexpr double k_least_scale = 0.5, k_largest_scale = 4;
 
+/// The narrowest and the widest that a side panel can be dragged to, at interface scale 1.
+inline constexpr float k_narrowest_panel = 220, k_widest_panel = 520;
+
+/// Which side panels are open, and how wide they are at interface scale 1.
+struct PanelLayout {
+    bool experiment_open = true, inspector_open = true;
+    float experiment_width = 284, inspector_width = 336;
+    bool operator==(const PanelLayout&) const = default;
+};
+
 struct SavedState {
     Session session;
     std::string file;                       ///< the session's file; empty: it has none
@@ -26,7 +36,8 @@ struct SavedState {
     BackendWish backend = BackendWish::automatic;
     std::set<std::string> folded_sections = {"Image", "Position",
                                              "Projections"};  ///< of the experiment panel
-    bool toured = false;                                      ///< whether the tour was taken, or left
+    PanelLayout panels;
+    bool toured = false;      ///< whether the tour was taken, or left
     std::string closed_note;  ///< the note that was closed; it stays closed until a session is opened
 
     bool operator==(const SavedState&) const = default;

@@ -1,6 +1,7 @@
 // What the dialogs share. Each is drawn into the modal window that `dialogs` opens.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "app/actions/actions.h"
@@ -35,9 +36,14 @@ void row(const Ui& ui, const char* label, const Control& control) {
 }
 
 void file_dialog(Desk& desk, const Ui& ui, ActionContext& context, bool saving);
+/// The folders of a folder, to pick one: the folder that was chosen, which exists. `closed` is set if the
+/// picker is to be left without one.
+std::optional<std::string> folder_picker(const Ui& ui, FileForm& form, bool& closed);
 void export_dialog(Desk& desk, const Ui& ui);
 /// The dialog for a custom matrix: pasted, from a file, or cell by cell.
 void give_dialog(Desk& desk, const Ui& ui);
+/// Every step of the history in words, and a slider that goes through them.
+void history_dialog(Desk& desk, const Ui& ui);
 /// The examples by theme, each with its picture; a click opens one.
 void gallery_dialog(Desk& desk, const Ui& ui, ActionContext& context);
 /// The comparison of both backends, stage by stage.

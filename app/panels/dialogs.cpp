@@ -84,7 +84,7 @@ void palette_dialog(Desk& desk, const Ui& ui, ActionContext& context) {
         ImGui::TextDisabled("%s", entry.kind.c_str());
     }
     if (found.empty())
-        ImGui::TextDisabled("%s", ("Nothing is called “" + desk.state.palette_text + "”").c_str());
+        ImGui::TextDisabled("%s", ("Nothing found for “" + desk.state.palette_text + "”").c_str());
     ImGui::EndChild();
     // What Enter would open, in one line, which takes its space even if it is empty.
     const std::string help =
@@ -101,6 +101,7 @@ const char* title_of(Dialog dialog) {
         case Dialog::save: return "Save as";
         case Dialog::exporting: return "Export";
         case Dialog::giving: return "Custom matrix";
+        case Dialog::history: return "History";
         case Dialog::keys: return "Shortcuts";
         case Dialog::about: return "About";
         case Dialog::palette: return "Search";
@@ -117,6 +118,7 @@ void contents(Desk& desk, const Ui& ui, ActionContext& context) {
         case Dialog::save: return file_dialog(desk, ui, context, true);
         case Dialog::exporting: return export_dialog(desk, ui);
         case Dialog::giving: return give_dialog(desk, ui);
+        case Dialog::history: return history_dialog(desk, ui);
         case Dialog::keys: return keys_dialog(desk, ui);
         case Dialog::about: return about_dialog(desk, ui);
         case Dialog::palette: return palette_dialog(desk, ui, context);
@@ -172,7 +174,10 @@ void dialogs(Desk& desk, const Ui& ui, ActionContext& context) {
         ui.controls.focus.leave_for_dialog();
     }
     const ImVec2 screen = ImGui::GetIO().DisplaySize;
-    ImGui::SetNextWindowPos({screen.x / 2, screen.y / 2}, ImGuiCond_Always, {0.5f, 0.5f});
+    // The history stands at the left, so that the view it goes through stays in sight.
+    const bool aside = shown == Dialog::history;
+    ImGui::SetNextWindowPos({aside ? ui.px(12) : screen.x / 2, screen.y / 2}, ImGuiCond_Always,
+                            {aside ? 0 : 0.5f, 0.5f});
     // Contents higher than the window scroll.
     ImGui::SetNextWindowSizeConstraints({0, 0}, {screen.x, screen.y});
     // Fields contrast with the dialog as they do with a panel.

@@ -23,6 +23,7 @@ namespace attnscope {
 namespace {
 
 constexpr int k_most_frames = 1000;
+constexpr float k_browse = 84;  ///< units; the width of the button
 
 void form_frames(ExportForm& form, const std::string& typed) {
     int frames = 0;
@@ -148,15 +149,14 @@ void what_row(Desk& desk, const Ui& ui) {
         if (why_no_film(desk.document.session()).empty()) {
             beside();
             button("film", What::film);
-            tooltip(
-                ui,
-                "The view, or else the stage in focus, at steps of the training run from 0 to the one shown, "
-                "or at values of the swept setting");
+            tooltip(ui,
+                    "The view, or else the stage in focus, at steps of the training run up to the one shown, "
+                    "or at values of the swept setting");
         }
         if (has_curves(desk)) {
             beside();
             button("curves", What::curves);
-            tooltip(ui, "Loss, accuracy and pattern score of every step; of the run beside it, too");
+            tooltip(ui, "Loss, accuracy and pattern score of every step, also of the run beside it");
         }
     });
 }
@@ -243,7 +243,7 @@ void size_of_pictures(const Ui& ui, ExportForm& form) {
         for (const PaperPreset& preset : k_paper_presets) {
             const Paper& paper = preset.paper;
             sizes.push_back({std::string(preset.name), fmt::format("{}, {:g} mm", preset.name, paper.width),
-                             fmt::format("{:g} dpi, type of {:g} pt", paper.dpi, paper.font_size)});
+                             fmt::format("{:g} dpi, {:g} pt type", paper.dpi, paper.font_size)});
             if (look.paper() == paper) current = preset.name;
         }
         if (current == "own") sizes.push_back({"own", fmt::format("{:g} mm", *look.width), ""});
@@ -259,13 +259,13 @@ void size_of_pictures(const Ui& ui, ExportForm& form) {
     if (!look.width) return;
     row(ui, "Width", [&] {
         measure_field(ui, form, "width", "width", *look.width, "mm", 1);
-        tooltip(ui, "Cells are as large as the width allows; the type keeps its size");
+        tooltip(ui, "Cells are as large as the width allows; the font size stays the same");
         ImGui::SameLine();
         measure_field(ui, form, "dpi", "dpi", look.dpi, "dpi", 10);
         tooltip(ui, "Pixels per inch of a PNG");
         ImGui::SameLine();
         measure_field(ui, form, "font size", "font-size", look.font_size, "pt", 0.5);
-        tooltip(ui, "The size of the type");
+        tooltip(ui, "Font size of labels and numbers");
     });
 }
 
@@ -274,17 +274,18 @@ void how_pictures_look(Desk& desk, const Ui& ui) {
     if (form.what == ExportForm::What::stage || form.what == ExportForm::What::all) {
         const std::vector<Choice> compositions = {
             {"none", "the matrix alone", ""},
-            {"operands", "with its operands", "What it is computed from, to its left and above it"},
-            {"heads", "every head", "Every head, and every layer of a stack, on one range"},
+            {"operands", "with its operands", "The matrices it is computed from, at its left and above it"},
+            {"heads", "every head", "Every head, and every layer of a stack, on one color range"},
             {"strip", "every stage", "The whole computation, as a poster"},
-            {"compare", "A, B and B − A", "What is pinned (P), what is shown, and their difference"}};
+            {"compare", "A, B and B − A",
+             "The pinned experiment (P), the current one, and their difference"}};
         form_choice(desk, ui, "Picture", "compose", compositions);
     }
     const bool is_film = form.what == ExportForm::What::film;
     if (is_film) {
         const std::vector<Choice> compositions = {
-            {"none", "a file for each frame", "Or one file of all, as gif"},
-            {"film", "one picture", "Every frame on one range; of a sweep also the mean and the spread"}};
+            {"none", "a file for each frame", "Or one file with all frames, as gif"},
+            {"film", "one picture", "All frames on one color range; of a sweep also mean and spread"}};
         form_choice(desk, ui, "Picture", "compose", compositions);
     }
     if (!is_film || form.presentation.compose == Compose::film) size_of_pictures(ui, form);
@@ -382,7 +383,7 @@ Plan plan_of(Desk& desk) {
         const bool possible = form.what == ExportForm::What::curves
                                   ? has_curves(desk)
                                   : why_no_film(desk.document.session()).empty();
-        if (!possible) return {"there is no run of training, and no setting that is swept"};
+        if (!possible) return {"there is no training run, and no setting is swept"};
         if (form.what == ExportForm::What::curves)
             return {fmt::format("writes {}.{}", k_curves_file, formats.front()), true, formats.size()};
         const Sweep sweep = chosen_sweep(desk.document.session());
@@ -442,7 +443,11 @@ void export_form(Desk& desk, const Ui& ui) {
         // Selected after a failure too, as the folder is the most common cause.
         if (desk.state.dialog_opens || form.refocus) ImGui::SetKeyboardFocusHere();
         form.refocus = false;
+        ImGui::SetNextItemWidth(ImGui::CalcItemWidth() - ui.px(k_browse + 8));
         entered = line_field(ui, "##folder", "", form.folder);
+        ImGui::SameLine(0, ui.px(8));
+        if (push_button(ui, "Browse…", ui.px(k_browse))) form.picker = FileForm{.folder = form.folder};
+        tooltip(ui, "Pick the folder from a list");
     });
     constexpr std::size_t k_few = 12;
     const Plan plan = plan_of(desk);
@@ -486,6 +491,18 @@ Compose composition_shown(const Desk& desk) {
 
 }  // namespace
 
+namespace {
+
+void pick_folder(const Ui& ui, ExportForm& form) {
+    bool closed = false;
+    const std::optional<std::string> picked = folder_picker(ui, *form.picker, closed);
+    if (picked) form.folder = *picked;
+    if (picked || closed) form.picker.reset();
+    form.refocus = !form.picker;
+}
+
+}  // namespace
+
 void export_dialog(Desk& desk, const Ui& ui) {
     ExportForm& form = desk.state.export_form;
     if (desk.state.dialog_opens) {
@@ -501,9 +518,11 @@ void export_dialog(Desk& desk, const Ui& ui) {
         }
         form.problem.clear();
         form.refocus = form.confirms = false;
+        form.picker.reset();
         form.folder = desk.saved.export_folder.empty() ? home_folder() : desk.saved.export_folder;
     }
     if (desk.exporter.takes_long()) return running_export(desk, ui);
+    if (form.picker) return pick_folder(ui, form);
     // Anything faster would only flicker.
     ui.controls.disabled = desk.exporter.running();
     ImGui::BeginDisabled(ui.controls.disabled);

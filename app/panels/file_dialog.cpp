@@ -17,7 +17,10 @@ struct Entry {
     bool folder;
 };
 
-std::vector<Entry> entries_of(const std::string& folder) {
+/// Whether a list shows only folders or also the files that can be opened.
+enum class Listed { folders, files };
+
+std::vector<Entry> entries_of(const std::string& folder, Listed listed) {
     std::vector<Entry> entries;
     std::error_code error;
     for (fs::directory_iterator it(folder, fs::directory_options::skip_permission_denied, error), end;
@@ -26,7 +29,8 @@ std::vector<Entry> entries_of(const std::string& folder) {
         if (name.starts_with(".")) continue;
         std::error_code ignored;
         const bool is_folder = it->is_directory(ignored);
-        if (is_folder || can_be_opened(it->path())) entries.push_back({name, is_folder});
+        const bool fits = listed == Listed::files && can_be_opened(it->path());
+        if (is_folder || fits) entries.push_back({name, is_folder});
     }
     std::ranges::sort(entries, [](const Entry& a, const Entry& b) {
         return a.folder != b.folder ? a.folder : a.name < b.name;
@@ -51,9 +55,9 @@ bool walk_list(FileForm& form, const KeyboardUse& keys, const std::vector<Entry>
 }
 
 /// The folder's contents; true if a file was double-clicked or Enter was pressed on it.
-bool file_list(const Ui& ui, FileForm& form) {
+bool file_list(const Ui& ui, FileForm& form, Listed listed) {
     bool chosen = false;
-    const std::vector<Entry> entries = entries_of(form.folder);
+    const std::vector<Entry> entries = entries_of(form.folder, listed);
     const unsigned own = ImGui::GetID("list");
     const ImVec2 at = ImGui::GetCursorScreenPos();
     const float width = dialog_width(ui), height = list_height(ui, 240);
@@ -86,6 +90,20 @@ bool file_list(const Ui& ui, FileForm& form) {
 
 }  // namespace
 
+std::optional<std::string> folder_picker(const Ui& ui, FileForm& form, bool& closed) {
+    row(ui, "Folder", [&] { line_field(ui, "##picked", "", form.folder); });
+    file_list(ui, form, Listed::folders);
+    problem_line(ui, form.problem);
+    const bool chosen = push_button(ui, "Use this folder", ui.px(150));
+    ImGui::SameLine();
+    closed = push_button(ui, "Back", ui.px(110));
+    if (!chosen) return std::nullopt;
+    std::error_code error;
+    if (fs::is_directory(form.folder, error)) return form.folder;
+    form.problem = form.folder + " is not a folder";
+    return std::nullopt;
+}
+
 void file_dialog(Desk& desk, const Ui& ui, ActionContext& context, bool saving) {
     FileForm& form = desk.state.file_form;
     if (desk.state.dialog_opens) {
@@ -97,7 +115,7 @@ void file_dialog(Desk& desk, const Ui& ui, ActionContext& context, bool saving) 
                                                      : fs::path(desk.document.file()).filename().string();
     }
     row(ui, "Folder", [&] { line_field(ui, "##folder", "", form.folder); });
-    const bool chosen = file_list(ui, form);
+    const bool chosen = file_list(ui, form, Listed::files);
     if (desk.state.dialog_opens) ImGui::SetKeyboardFocusHere();
     bool entered = false;
     row(ui, "File", [&] { entered = line_field(ui, "##name", "", form.name); });

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <initializer_list>
+#include <utility>
 
 #include "app/document/given.h"
 #include "app/document/steps.h"
@@ -58,11 +60,14 @@ void read_file_of(Desk& desk, GiveForm& form) {
     desk.matrix_reader.start(form.file, [path = form.file] { return read_matrix(path); });
 }
 
-void take_file(Desk& desk, GiveForm& form) {
+/// Takes the values of the file once they are read; true if they came and are to be applied at once.
+bool take_file(Desk& desk, GiveForm& form) {
+    if (std::exchange(form.reads_file, false)) read_file_of(desk, form);
     const std::optional<MatrixReader::Outcome> outcome = desk.matrix_reader.take();
-    if (!outcome) return;
+    if (!outcome) return false;
     form.problem = outcome->problem;
     if (outcome->file) take_values(desk, form, [&] { return *outcome->file; });
+    return std::exchange(form.applies_file, false) && form.problem.empty();
 }
 
 std::vector<std::string> names_here(const Desk& desk) {
@@ -98,7 +103,7 @@ void name_row(Desk& desk, const Ui& ui, GiveForm& form) {
             ImGui::SameLine(ui.px(130));
             ImGui::TextDisabled("%.*s", static_cast<int>(what.size()), what.data());
         }
-        ImGui::TextDisabled("other matrices are used with other settings");
+        ImGui::TextDisabled("other matrices can be set with other settings");
         ImGui::EndCombo();
     });
     const GivenName* known = find_given_name(form.name);
@@ -296,10 +301,13 @@ void give_dialog(Desk& desk, const Ui& ui) {
         const Trace* trace = desk.document.trace().get();
         const StageKey chosen = desk.document.presentation().stage;
         const std::string focused = given_name_of(trace ? focused_stage(*trace, chosen).key() : chosen);
-        start_with(desk, ui, form, first_name(names_here(desk), {focused, form.name}));
+        // A dropped file may be named as the matrix that it holds.
+        const std::string named = form.reads_file ? std::filesystem::path(form.file).stem().string() : "";
+        start_with(desk, ui, form, first_name(names_here(desk), {named, focused, form.name}));
+        form.applies_file = form.reads_file && form.name == "mask" && focused == "mask";
         form.applying = false;
     }
-    take_file(desk, form);
+    if (take_file(desk, form)) apply(desk, form);
     name_row(desk, ui, form);
     source_rows(desk, ui, form);
     grid(desk, ui, form);

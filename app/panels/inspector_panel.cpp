@@ -8,6 +8,7 @@
 #include "app/document/inspected.h"
 #include "app/panels/inspector_column.h"
 #include "app/panels/inspector_compare.h"
+#include "app/panels/inspector_heads.h"
 #include "app/panels/panels.h"
 #include "app/panels/proof_table.h"
 #include "app/ui/widgets.h"
@@ -16,6 +17,7 @@
 #include "core/number_text.h"
 #include "core/picture/color_scale.h"
 #include "core/picture/shown_matrix.h"
+#include "core/utf8.h"
 
 namespace attnscope {
 namespace {
@@ -40,10 +42,9 @@ std::string cell_name(const Column& c, const Trace& trace, const InspectedCell& 
 void title(const Column& c, const Trace& trace, const InspectedCell& at, const Proof& proof, Rgb8 color) {
     std::string kind = stage_heading(at.stage->key());
     if (at.stage->shape().heads > 1)
-        kind += at.head < 0 ? ", MEAN OF HEADS" : fmt::format(", HEAD {}", at.head + 1);
-    for (char& letter : kind) letter = static_cast<char>(std::toupper(static_cast<unsigned char>(letter)));
+        kind += at.head < 0 ? ", mean of heads" : fmt::format(", head {}", at.head + 1);
     const std::string place = fmt::format("row {} · column {}", at.cell.row + 1, at.cell.column + 1);
-    heading(c, kind, place);
+    heading(c, upper(kind), place);
     const std::string value = value_text(proof.value);
     const float room = c.width() - text_width(c.ui.fonts.mono_large, value) - c.ui.px(12);
     // In a narrow panel the value is on its own line.
@@ -167,13 +168,14 @@ TermPlaces places_of(const Column& c, const std::vector<ProofTerm>& terms, bool 
 
 void terms(Desk& desk, const Column& c, const Proof& proof) {
     if (proof.terms.empty()) return;
-    // The part of the title after the comma goes below if both do not fit on one line.
-    const std::size_t comma = proof.terms_title.rfind(", ");
-    const bool fits = text_width(c.ui.fonts.section, proof.terms_title) <= c.width();
-    heading(c, fits ? proof.terms_title : proof.terms_title.substr(0, comma + 1), "");
-    if (!fits && comma != std::string::npos) {
-        draw_text(c.list, c.ui.fonts.section, {c.left, c.y() - c.ui.px(6)}, ink(c.ui.theme.secondary),
-                  proof.terms_title.substr(comma + 2), Align::left, c.width());
+    // The order of the terms goes below their sum if both do not fit on one line.
+    const auto& [sum, order] = proof.terms_title;
+    const std::string title = proof.terms_title.text();
+    const bool is_cut = !order.empty() && text_width(c.ui.fonts.section, title) > c.width();
+    heading(c, is_cut ? sum + "," : title, "");
+    if (is_cut) {
+        draw_text(c.list, c.ui.fonts.section, {c.left, c.y() - c.ui.px(6)}, ink(c.ui.theme.secondary), order,
+                  Align::left, c.width());
         c.advance(16);
     }
     double smallest = 0, largest = 0;
@@ -301,11 +303,12 @@ void summary(const Column& c, const Proof& proof, const InspectedCell& at) {
     const auto keys = static_cast<int>(proof.row.size());
     heading(c, "STATISTICS", "");
     fact(c, "entropy",
-         fmt::format(
-             "−Σ w ln w over the row: 0 if one key has all the weight, ln {} = {} if all {} have the same",
-             keys, fixed_text(std::log(keys), 3), keys),
+         fmt::format("−Σ w ln w over the row: 0 if one key has all the weight, ln {} = {} if all {} have the "
+                     "same weight",
+                     keys, fixed_text(std::log(keys), 3), keys),
          fixed_text(s.entropy, 3) + " nat");
-    fact(c, "effective tokens", "exp(entropy): among how many keys the weight is spread, as if evenly",
+    fact(c, "effective tokens",
+         "exp(entropy): the number of equally weighted keys that would have this entropy",
          fmt::format("{} of {}", fixed_text(s.effective_tokens, 2), keys));
     fact(c, "row sum",
          "Σ w over the row: 1 after a softmax over the keys, unless dropout or a window follows",
@@ -393,6 +396,7 @@ void proof_of(Desk& desk, const Column& c, const InspectedCell& at) {
     since_step_0(desk, c, at);
     mixture(c, trace, at, proof);
     summary(c, proof, at);
+    cell_in_every_head(desk, c, at, colors);
     // A long row comes before what its one cell is the sum of.
     const bool row_first = at.stage->info->columns == Axis::key_token;
     if (row_first) row(desk, c, proof, at, colors);

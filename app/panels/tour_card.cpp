@@ -11,7 +11,7 @@
 namespace attnscope {
 namespace {
 
-constexpr float k_width = 316, k_pad = 14, k_away = 14;  ///< units; `k_away`: from the control
+constexpr float k_card_width = 316, k_card_pad = 14, k_away = 14;  ///< units; `k_away`: from the control
 
 bool overlap(const Area& a, const Area& b) {
     return a.min.x < b.max.x && b.min.x < a.max.x && a.min.y < b.max.y && b.min.y < a.max.y;
@@ -40,21 +40,21 @@ void go_to(Desk& desk, int step) {
     desk.state.tour.go_to(step, desk.document.session());
     const TourStep& of = tour_steps()[static_cast<std::size_t>(step)];
     if (of.option.empty()) return;
-    desk.state.experiment_panel_open = true;
+    desk.saved.panels.experiment_open = true;
     desk.state.reveal = of.option;
 }
 
 void buttons(Desk& desk, const Ui& ui, const Area& card) {
     Tour& tour = desk.state.tour;
     const int last = static_cast<int>(tour_steps().size()) - 1;
-    const float y = card.max.y - ui.px(k_pad + 24), wide = ui.px(76);
+    const float y = card.max.y - ui.px(k_card_pad + 24), wide = ui.px(76);
     const auto button = [&](float x, const char* id, const char* label, const char* help) {
         ImGui::SetCursorScreenPos({x, y});
         return small_button(ui, id, label, help, wide);
     };
-    if (button(card.min.x + ui.px(k_pad), "tour.leave", "Leave", "Ends the tour (Esc)"))
+    if (button(card.min.x + ui.px(k_card_pad), "tour.leave", "Leave", "Ends the tour (Esc)"))
         return leave_tour(tour, desk.saved);
-    const float right = card.max.x - ui.px(k_pad) - wide;
+    const float right = card.max.x - ui.px(k_card_pad) - wide;
     if (tour.step > 0 && button(right - wide - ui.px(8), "tour.back", "Back", ""))
         return go_to(desk, tour.step - 1);
     if (button(right, "tour.next", tour.step == last ? "Done" : "Next", "")) {
@@ -73,8 +73,8 @@ void tour_card(Desk& desk, const Ui& ui) {
     if (desk.state.dialog != Dialog::none) return;
 
     const ImVec2 display = ImGui::GetIO().DisplaySize;
-    const float margin = ui.px(10), pad = ui.px(k_pad), line = ui.px(19);
-    const float width = std::min(ui.px(k_width), display.x - 2 * margin);
+    const float margin = ui.px(10), pad = ui.px(k_card_pad), line = ui.px(19);
+    const float width = std::min(ui.px(k_card_width), display.x - 2 * margin);
     const auto lines = broken_lines(ui.fonts.body, std::string(step.text), width - 2 * pad, 8);
     const ImVec2 size{width, pad + ui.px(26) + line * static_cast<float>(lines.size()) + ui.px(44) + pad};
     const auto& lit = ui.controls.lit_area;

@@ -11,15 +11,12 @@
 #include "app/platform/imgui_compat.h"
 #include "app/views/views.h"
 #include "core/error.h"
-#include "core/gpu/shaders.h"
 
 namespace attnscope {
 namespace {
 
 constexpr float k_menu_height = 32;
 constexpr float k_status_height = 28;
-constexpr float k_smallest_panel = 220;
-constexpr float k_largest_panel = 520;
 constexpr float k_least_experiment = 190, k_least_inspector = 150;
 constexpr float k_experiment_share = 0.235f, k_inspector_share = 0.225f;  ///< of a narrow window
 constexpr float k_fewest_units_high = 548;  ///< in a lower one there is no room for the strip
@@ -43,10 +40,11 @@ Areas lay_out(Desk& desk, const Ui& ui, ImVec2 size) {
     const float note = sentence + note_strip_height(desk, ui, size.x, spare);
     const float status = size.y - ui.px(k_status_height);
     const bool narrow = size.x < ui.px(k_narrow);
-    const float left = side_width(desk.state.experiment_panel_open, ui.px(desk.state.experiment_panel_width),
+    const PanelLayout& panels = desk.saved.panels;
+    const float left = side_width(panels.experiment_open, ui.px(panels.experiment_width),
                                   size.x * (narrow ? k_experiment_share : 0.25f), ui.px(k_least_experiment));
     const float right =
-        size.x - side_width(desk.state.inspector_open, ui.px(desk.state.inspector_width),
+        size.x - side_width(panels.inspector_open, ui.px(panels.inspector_width),
                             size.x * (narrow ? k_inspector_share : 0.25f), ui.px(k_least_inspector));
     return {.menu = {{0, 0}, {size.x, menu}},
             .sentence = {{0, menu}, {size.x, sentence}},
@@ -64,8 +62,8 @@ void splitter(const Ui& ui, const char* id, float x, const Area& area, float& wi
     ImGui::InvisibleButton(id, {2 * half, area.height()});
     if (ImGui::IsItemHovered() || ImGui::IsItemActive()) ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeEW);
     if (ImGui::IsItemActive())
-        width = std::clamp(width + direction * ImGui::GetIO().MouseDelta.x / ui.scale, k_smallest_panel,
-                           k_largest_panel);
+        width = std::clamp(width + direction * ImGui::GetIO().MouseDelta.x / ui.scale, k_narrowest_panel,
+                           k_widest_panel);
     ImGui::GetWindowDrawList()->AddLine({x, area.min.y}, {x, area.max.y},
                                         ink(ImGui::IsItemActive() ? ui.theme.accent : ui.theme.line));
 }
@@ -95,10 +93,10 @@ std::string instruction_set() {
 
 /// The GPU backend for comparisons: the one in use, else a separate one, opened without a display when first
 /// needed.
-ParityRun::GiveBackend card_of(const Document& document) {
-    return [&document, own = std::shared_ptr<Backend>()]() mutable {
+ParityRun::GiveBackend card_of(const Document& document, const ShaderSource& shaders) {
+    return [&document, shaders, own = std::shared_ptr<Backend>()]() mutable {
         if (auto card = document.card()) return card;
-        if (!own || own->is_lost()) own = choose_backend(BackendWish::gpu).backend;
+        if (!own || own->is_lost()) own = choose_backend(BackendWish::gpu, shaders).backend;
         return own;
     };
 }
@@ -112,19 +110,21 @@ float scale_that_fits(double scale, float width, float height) {
     return std::min(static_cast<float>(scale), fits);
 }
 
-Workspace::Workspace(SavedState state, EvaluateOptions options, std::function<void()> wake)
+Workspace::Workspace(SavedState state, EvaluateOptions options, std::function<void()> wake,
+                     ShaderSource shaders)
     : saved_(std::move(state)),
       document_(saved_.session, options, wake),
       exporter_(wake),
       previewer_(wake),
       gallery_(wake),
-      parity_(card_of(document_), std::move(options), wake),
+      parity_(card_of(document_, shaders), std::move(options), wake, shaders),
       opener_(wake),
       matrix_reader_(wake),
       first_reader_(wake),
       script_writer_(wake),
       copy_([](const std::string& text) { compat::text_bridge().clipboard.set(text); }),
-      processor_(instruction_set()) {
+      processor_(instruction_set()),
+      shaders_(std::move(shaders)) {
     interaction_.interface_scale = saved_.scale;
     controls_.folded_sections = saved_.folded_sections;
     if (saved_.file.empty()) return;
@@ -232,22 +232,56 @@ void Workspace::say_why_not(std::string why) {
 /// A form that is being filled in has the editing keys: they would change the session behind it.
 bool Workspace::kept_from(const Action& action) const {
     const bool undoes = action.id == "edit.undo" || action.id == "edit.redo";
+    if (interaction_.dialog == Dialog::history && undoes) return false;
     if (interaction_.dialog != Dialog::none) return action.menu == "Edit" || action.id == "file.new";
     return undoes && controls_.field.typing != 0;
 }
 
+/// Files are opened one after the other. A matrix belongs to the dialog for custom matrices, of which there
+/// is one at a time.
 void Workspace::on_drop(const std::vector<std::string>& paths) {
     if (paths.empty()) return;
-    interaction_.to_open = OpenRequest{paths.front()};
+    drop_problem_.clear();
+    opener_.cancel();
+    interaction_.to_open.reset();
+    dropped_.assign(paths.begin(), paths.end());
+    std::stable_partition(dropped_.begin(), dropped_.end(), [](const std::string& path) { return !is_matrix_file(path); });
+    const bool into_dialog = interaction_.dialog == Dialog::giving && paths.size() == 1;
+    if (into_dialog && is_matrix_file(paths.front())) {
+        interaction_.give_form.file = paths.front();
+        interaction_.give_form.reads_file = true;
+        dropped_.clear();
+    }
     wants_frame_ = true;
+}
+
+/// Opens the next of the dropped files. A matrix waits until no dialog is open.
+void Workspace::open_next_dropped() {
+    if (dropped_.empty()) return;
+    const bool is_matrix = is_matrix_file(dropped_.front());
+    if (is_matrix && interaction_.dialog != Dialog::none) return;
+    std::string path = std::move(dropped_.front());
+    dropped_.pop_front();
+    wants_frame_ = true;
+    if (!is_matrix) {
+        interaction_.to_open = OpenRequest{std::move(path)};
+        return;
+    }
+    interaction_.give_form.file = std::move(path);
+    interaction_.give_form.reads_file = true;
+    interaction_.open(Dialog::giving);
 }
 
 /// An error is shown in the dialog that caused it, else in the status bar.
 void Workspace::open_what_was_asked_for() {
     if (const auto request = std::exchange(interaction_.to_open, std::nullopt))
         opener_.start(request->path, [request] { return read_to_open(request->path, request->as_picture); });
+    const bool idle = !opener_.running();
     std::optional<Opener::Outcome> outcome = opener_.take();
-    if (!outcome) return;
+    if (!outcome) {
+        if (idle) open_next_dropped();
+        return;
+    }
     const bool asked_in_dialog = interaction_.dialog == Dialog::open;
     std::string problem = outcome->problem;
     try {
@@ -259,7 +293,11 @@ void Workspace::open_what_was_asked_for() {
     wants_frame_ = true;
     if (asked_in_dialog && problem.empty()) interaction_.dialog = Dialog::none;
     if (asked_in_dialog) interaction_.file_form.problem = problem;
-    if (!asked_in_dialog && !problem.empty()) interaction_.notice = {problem, true};
+    if (asked_in_dialog) return;
+    // The problem of one of several files is not covered by what the others did.
+    if (drop_problem_.empty()) drop_problem_ = problem;
+    if (!drop_problem_.empty()) interaction_.notice = {drop_problem_, true};
+    if (dropped_.empty()) drop_problem_.clear();
 }
 
 void Workspace::copy_script_as_asked() {
@@ -301,8 +339,8 @@ void Workspace::choose_backend_as_asked() {
     }
     if (wish == BackendWish::gpu && !problem.empty()) interaction_.notice = {problem, true};
     document_.compute_on(
-        [wish, context, problem] {
-            return choose_backend(wish, [&] {
+        [wish, context, problem, shaders = shaders_] {
+            return choose_backend(wish, shaders, [&] {
                 if (!problem.empty()) throw Error(ErrorKind::backend, problem);
                 return std::move(*context);
             });
@@ -312,7 +350,7 @@ void Workspace::choose_backend_as_asked() {
 
 /// Whatever uses the shaders is drawn and computed again.
 void Workspace::take_saved_shaders(const HeatmapRenderer& heatmaps) {
-    const std::uint64_t before = std::exchange(shaders_stamp_, shaders_stamp());
+    const std::uint64_t before = std::exchange(shaders_stamp_, shaders_.stamp());
     if (shaders_stamp_ != before) {
         wants_frame_ = true;
         interaction_.notice = {"shaders reloaded", false};
@@ -378,6 +416,33 @@ void Workspace::draw_all(FrameInput& frame) {
                 .copy = copy_,
                 .scale = frame.scale};
     const ImVec2 size{static_cast<float>(frame.width), static_cast<float>(frame.height)};
+    begin_frame();
+    const auto run_it = [this](const Action& action) { run(action); };
+    ActionContext c = context();
+
+    begin_root(size);
+    const Areas areas = lay_out(desk, ui, size);
+    ImGui::GetWindowDrawList()->AddRectFilled({0, 0}, size, ink(ui.theme.background));
+    menu_bar(ui, areas.menu, c, run_it);
+    sentence_panel(desk, ui, areas.sentence, sentences_, run_it);
+    note_strip(desk, ui, areas.note, run_it);
+    // Tab goes through the controls in the order in which they are drawn.
+    if (areas.experiment.width() > 0) experiment_panel(desk, ui, areas.experiment);
+    pipeline_view(desk, ui, areas.center, run_it);
+    if (areas.inspector.width() > 0) inspector_panel(desk, ui, areas.inspector);
+    PanelLayout& panels = saved_.panels;
+    if (areas.experiment.width() > 0)
+        splitter(ui, "left edge", areas.experiment.max.x, areas.experiment, panels.experiment_width, 1);
+    if (areas.inspector.width() > 0)
+        splitter(ui, "right edge", areas.inspector.min.x, areas.inspector, panels.inspector_width, -1);
+    status_bar(desk, ui, areas.status, c, run_it);
+    tour_card(desk, ui);
+    dialogs(desk, ui, c);
+    ImGui::End();
+    end_frame();
+}
+
+void Workspace::begin_frame() {
     interaction_.pointing.reset();
     interaction_.pointing_token.reset();
     controls_.lit = interaction_.tour.control();
@@ -390,34 +455,14 @@ void Workspace::draw_all(FrameInput& frame) {
     if (ImGui::IsMouseClicked(0)) control.id = control.behind = 0;
     compat::set_keyboard_navigation(interaction_.dialog == Dialog::none &&
                                     (control.id != 0 || compat::popup_is_open()));
-    const auto run_it = [this](const Action& action) { run(action); };
-    ActionContext c = context();
+}
 
-    begin_root(size);
-    const Areas areas = lay_out(desk, ui, size);
-    ImGui::GetWindowDrawList()->AddRectFilled({0, 0}, size, ink(ui.theme.background));
-    menu_bar(ui, areas.menu, c, run_it);
-    sentence_panel(desk, ui, areas.sentence, sentences_, run_it);
-    note_strip(desk, ui, areas.note, run_it);
-    pipeline_view(desk, ui, areas.center, run_it);
-    if (areas.experiment.width() > 0) {
-        experiment_panel(desk, ui, areas.experiment);
-        splitter(ui, "left edge", areas.experiment.max.x, areas.experiment,
-                 interaction_.experiment_panel_width, 1);
-    }
-    if (areas.inspector.width() > 0) {
-        inspector_panel(desk, ui, areas.inspector);
-        splitter(ui, "right edge", areas.inspector.min.x, areas.inspector, interaction_.inspector_width, -1);
-    }
-    status_bar(desk, ui, areas.status, c, run_it);
-    tour_card(desk, ui);
-    dialogs(desk, ui, c);
-    ImGui::End();
+void Workspace::end_frame() {
+    ControlFocus& control = controls_.focus;
     if (std::ranges::find(control.drawn, control.id, &DrawnControl::id) == control.drawn.end())
         control.id = 0;
     control.pressed = false;
     control.steps = control.steps_down = 0;
-
     if (controls_.awaits_help) wants_frame_ = true;
     if (interaction_.step_playback.playing || interaction_.sweep_playback.playing) wants_frame_ = true;
     if (interaction_.pointing != interaction_.hovered ||

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <string>
@@ -25,7 +26,8 @@ float scale_that_fits(double scale, float width, float height);
 class Workspace {
 public:
     /// `wake` is called from other threads when there is something new to draw.
-    Workspace(SavedState state, EvaluateOptions options, std::function<void()> wake);
+    Workspace(SavedState state, EvaluateOptions options, std::function<void()> wake,
+              ShaderSource shaders = {});
 
     /// The callbacks for a Window or a HeadlessWindow.
     FrameCallbacks callbacks();
@@ -63,6 +65,9 @@ public:
 private:
     void draw(FrameInput& frame);
     void draw_all(FrameInput& frame);
+    /// What the controls and the pointer did in the frame before is forgotten, and noted after this one.
+    void begin_frame();
+    void end_frame();
     void choose_backend_as_asked();
     void take_saved_shaders(const HeatmapRenderer& heatmaps);
     bool on_key(const KeyPress& press);
@@ -70,6 +75,7 @@ private:
     void say_why_not(std::string why);
     bool kept_from(const Action& action) const;
     void open_what_was_asked_for();
+    void open_next_dropped();
     void copy_script_as_asked();
     void on_drop(const std::vector<std::string>& paths);
     ActionContext context() { return {document_, interaction_, saved_, copy_}; }
@@ -92,8 +98,11 @@ private:
     std::function<std::unique_ptr<GlContext>()> make_context_;
     std::string why_not_faster_;  ///< why the graphics card is not used, if known without measuring
     std::optional<BackendWish> chosen_backend_;  ///< of saved_.backend
-    std::uint64_t shaders_stamp_ = shaders_stamp();
+    const ShaderSource shaders_;
+    std::uint64_t shaders_stamp_ = shaders_.stamp();
     std::string shader_problem_;
+    std::deque<std::string> dropped_;  ///< files that are still to be opened, matrices last
+    std::string drop_problem_;         ///< the first of these
     int frames_ = 0;
     bool wants_frame_ = true;
 };

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <vector>
 
+#include "app/document/heads_order.h"
 #include "app/ui/widgets.h"
 #include "app/views/choosing.h"
 #include "app/views/small_pictures.h"
@@ -18,38 +19,8 @@ namespace {
 
 using Run = std::function<void(const Action&)>;
 
-constexpr float k_margin = 18, k_header = 62, k_least_numbers = 96;
-constexpr const char* k_by_layer = "layer and head";
-constexpr const char* k_by_similarity = "likeness to the chosen head";
-
-/// The number that heads are sorted by, and that stands below each; by layer it is the entropy.
-std::optional<double> number_of(const SurveyedHead& head, const std::string& order) {
-    if (order == k_by_similarity) return head.similarity;
-    const auto score = find_choice<HeadScore>(order);
-    return head.scores[static_cast<std::size_t>(score.value_or(HeadScore::entropy))];
-}
-
-std::string name_of_number(const std::string& order) {
-    if (order == k_by_similarity) return "alike";
-    return order == k_by_layer ? std::string(name_of(HeadScore::entropy)) : order;
-}
-
-/// The heads in the chosen order: the largest number first, heads without the number last; or as they stand
-/// in the layers.
-std::vector<const SurveyedHead*> sorted(const Survey& survey, const std::string& order) {
-    std::vector<const SurveyedHead*> heads;
-    for (const SurveyedHead& each : survey.heads) heads.push_back(&each);
-    if (order != k_by_layer)
-        std::ranges::stable_sort(heads, std::greater{}, [&](const SurveyedHead* each) {
-            return number_of(*each, order).value_or(-1);
-        });
-    return heads;
-}
-
-std::string name_of_head(const SurveyedHead& head) {
-    const std::string layer = head.at.layer > 0 ? fmt::format("layer {}, ", head.at.layer) : "";
-    return layer + (head.at.head < 0 ? "mean" : fmt::format("head {}", head.at.head + 1));
-}
+constexpr float k_heads_margin = 18, k_heads_header = 62, k_least_numbers = 96;
+constexpr float k_crosshair = 5;  ///< units; the length of its arms from the middle
 
 std::string number_text_of(const std::optional<double>& number) {
     return number ? fixed_text(*number, 2) : "–";
@@ -61,7 +32,7 @@ std::string numbers_text(const SurveyedHead& head) {
     for (const auto& [score, name] : choices<HeadScore>())
         if (const auto& number = head.scores[static_cast<std::size_t>(score)])
             text += fmt::format("\n{}  {}", fixed_text(*number, 3), name);
-    return text + fmt::format("\n{}  in common with the chosen head", fixed_text(head.similarity, 3));
+    return text + fmt::format("\n{}  similarity to the chosen head", fixed_text(head.similarity, 3));
 }
 
 void header(Desk& desk, const Ui& ui, const Area& area, const Survey* survey, const Stage& stage) {
@@ -79,8 +50,9 @@ void header(Desk& desk, const Ui& ui, const Area& area, const Survey* survey, co
               Align::left, area.width() - title - ui.px(14));
     const float y = area.min.y + ui.px(34), label = text_width(ui.fonts.body, "Sort by") + ui.px(10);
     draw_text(list, ui.fonts.body, {area.min.x, y + ui.px(4)}, ink(ui.theme.secondary), "Sort by");
-    std::vector<Choice> rows = {{k_by_layer, k_by_layer, "As they stand in the computation"},
-                                {k_by_similarity, k_by_similarity, "What both have in common, 0 to 1"}};
+    std::vector<Choice> rows = {{k_heads_by_layer, k_heads_by_layer, "In the order of the computation"},
+                                {k_heads_by_similarity, k_heads_by_similarity,
+                                 "The share of attention that both have in common, 0 to 1"}};
     for (const auto& [score, name] : choices<HeadScore>())
         rows.push_back({std::string(name), std::string(name), std::string(help_of(score))});
     ImGui::SetCursorScreenPos({area.min.x + label, y});
@@ -89,7 +61,7 @@ void header(Desk& desk, const Ui& ui, const Area& area, const Survey* survey, co
     if (const auto picked = choice_field(ui, "##order", rows, order)) order = *picked;
     help_at_rest(ui, "The order of the heads");
     const auto score = find_choice<HeadScore>(order);
-    const std::string help = order == k_by_similarity
+    const std::string help = order == k_heads_by_similarity
                                  ? "the share of attention that two heads have in common"
                                  : std::string(help_of(score.value_or(HeadScore::entropy)));
     const std::string text =
@@ -134,13 +106,111 @@ void press(Desk& desk, const SurveyedHead& head) {
     });
 }
 
+/// The cell of a tile that is lit: pointed at in any tile, or locked.
+std::optional<Cell> lit_in(const Desk& desk, const ShownStage& shown) {
+    const Highlight lit = current_highlight(desk.state, desk.document.presentation(), shown.trace);
+    const Cell cell{lit_row(lit, *shown.stage->info), lit_column(lit, *shown.stage->info)};
+    const bool inside =
+        cell.row >= 0 && cell.row < shown.rows() && cell.column >= 0 && cell.column < shown.columns();
+    return inside ? std::optional(cell) : std::nullopt;
+}
+
+/// Two lines that cross at `middle`, which they leave free, light on dark so that they show on every color.
+void crosshair(const Ui& ui, ImDrawList& list, ImVec2 middle) {
+    const float out = std::max(ui.px(k_crosshair), 2.0f), gap = ui.px(1.5f);
+    const auto arms = [&](ImU32 color, float half) {
+        for (const float side : {-1.0f, 1.0f}) {
+            const float from = middle.x + side * gap, to = middle.x + side * out;
+            list.AddRectFilled({std::min(from, to), middle.y - half}, {std::max(from, to), middle.y + half},
+                               color);
+            const float top = middle.y + side * gap, bottom = middle.y + side * out;
+            list.AddRectFilled({middle.x - half, std::min(top, bottom)},
+                               {middle.x + half, std::max(top, bottom)}, color);
+        }
+    };
+    arms(ink(ui.theme.background), ui.px(1.5f));
+    arms(ink(ui.theme.text), ui.px(0.75f));
+}
+
+/// Marks the lit cell: outlined, or by a crosshair where cells are smaller than that.
+void mark_lit(Desk& desk, const Ui& ui, const ShownStage& shown, const Area& picture) {
+    constexpr float k_least_outlined = 4;  // pixels
+    ImDrawList& list = *ImGui::GetWindowDrawList();
+    const Highlight lit = current_highlight(desk.state, desk.document.presentation(), shown.trace);
+    const float height = picture.height() / static_cast<float>(shown.rows()),
+                width = picture.width() / static_cast<float>(shown.columns());
+    if (height >= 2) outline_row(ui, list, picture, lit_row(lit, *shown.stage->info), shown.rows(), 0.7f);
+    const std::optional<Cell> cell = lit_in(desk, shown);
+    if (!cell) return;
+    const ImVec2 corner{picture.min.x + width * static_cast<float>(cell->column),
+                        picture.min.y + height * static_cast<float>(cell->row)};
+    if (std::min(width, height) >= k_least_outlined)
+        outline_cell(ui, list, {corner, {corner.x + width, corner.y + height}});
+    else
+        crosshair(ui, list, {corner.x + width / 2, corner.y + height / 2});
+}
+
+/// The number of the lit cell in this head; of a locked cell only in the order of the layers, as the heads
+/// are else compared by the number they are sorted by.
+std::optional<std::string> lit_number(const Desk& desk, const ShownStage& shown) {
+    const std::optional<Cell> cell = lit_in(desk, shown);
+    const bool pointed = desk.state.hovered || desk.state.hovered_token;
+    if (!cell || (!pointed && desk.state.heads_order != k_heads_by_layer)) return std::nullopt;
+    return shown.closed(cell->row, cell->column) ? "masked" : reading_text(shown.at(cell->row, cell->column));
+}
+
+/// What a tile without a line of text below it shows of the lit cell, over its lower corner.
+void number_over(const Ui& ui, const Area& picture, const std::string& number) {
+    const float width = text_width(ui.fonts.caption, number) + ui.px(6), height = ui.px(15);
+    if (width > picture.width() || height * 2 > picture.height()) return;
+    ImDrawList* list = ImGui::GetWindowDrawList();
+    const ImVec2 corner{picture.max.x - width, picture.max.y - height};
+    list->AddRectFilled(corner, picture.max, ink(ui.theme.background, 0.85f), ui.px(3));
+    draw_text(list, ui.fonts.caption, {picture.max.x - ui.px(3), corner.y}, ink(ui.theme.text), number,
+              Align::right);
+}
+
+/// The name of the head and its number, below its picture.
+void texts_below(Desk& desk, const Ui& ui, const Survey& survey, const SurveyedHead& head,
+                 const Area& picture, const std::optional<std::string>& lit) {
+    ImDrawList* list = ImGui::GetWindowDrawList();
+    const bool chosen = survey.of.chosen == head.at;
+    const std::vector<HeadPlace>& ablated = survey.of.trace->experiment.transformer.ablated;
+    const bool is_ablated =
+        std::ranges::find(ablated, HeadPlace{head.at.layer, head.at.head + 1}) != ablated.end();
+    const float y = picture.max.y + ui.px(4);
+    const std::string name = name_of_head(head) + (is_ablated ? ", ablated" : "");
+    draw_text(list, chosen ? ui.fonts.strong : ui.fonts.caption, {picture.min.x, y},
+              ink(chosen ? ui.theme.text : ui.theme.secondary), name, Align::left, picture.width());
+    const std::string& order = desk.state.heads_order;
+    const std::string number = lit ? *lit : number_text_of(number_of(head, order));
+    const std::string with_name = (lit ? "here" : name_of_number(order)) + " " + number;
+    const float room = picture.width() - text_width(ui.fonts.strong, name) - ui.px(10);
+    const bool wide = picture.width() >= ui.px(k_least_numbers);
+    const std::string shown_number = text_width(ui.fonts.caption, with_name) <= room ? with_name : number;
+    if (wide && text_width(ui.fonts.caption, shown_number) <= room)
+        draw_text(list, ui.fonts.caption, {picture.max.x, y}, ink(lit ? ui.theme.text : ui.theme.secondary),
+                  shown_number, Align::right);
+}
+
+/// The mouse on a tile points at the cell of its matrix.
+void point_in(Desk& desk, const ShownStage& shown, const Area& picture) {
+    const ImVec2 mouse = ImGui::GetIO().MousePos;
+    if (!picture.contains(mouse)) return;
+    const auto index = [](float at, float from, float size, int count) {
+        return cell_at((at - from) / size * static_cast<float>(count), count);
+    };
+    point_at(desk, shown,
+             {index(mouse.y, picture.min.y, picture.height(), shown.rows()),
+              index(mouse.x, picture.min.x, picture.width(), shown.columns())});
+}
+
 void tile(Desk& desk, const Ui& ui, const Survey& survey, const SurveyedHead& head, const ColorScale& scale,
           const Grid& grid, const Area& place) {
     ImDrawList* list = ImGui::GetWindowDrawList();
-    const Trace& trace = *survey.of.trace;
     const HeadChoice choice = head.at.head < 0 ? HeadChoice{HeadChoice::Kind::mean}
                                                : HeadChoice{HeadChoice::Kind::one, head.at.head};
-    const ShownStage shown{&trace, head.stage, head_on_screen(*head.stage, choice)};
+    const ShownStage shown{survey.of.trace.get(), head.stage, head_on_screen(*head.stage, choice)};
     const Area picture = picture_in(place, shown);
     const bool chosen = survey.of.chosen == head.at;
     ImGui::PushID(head.at.layer * 1000 + head.at.head);
@@ -150,49 +220,22 @@ void tile(Desk& desk, const Ui& ui, const Survey& survey, const SurveyedHead& he
     const bool pressed = keyboard_use(ui, ImGui::GetID("head"), picture).pressed;
     ImGui::PopID();
     if (hovered) {
-        const ImVec2 mouse = ImGui::GetIO().MousePos;
-        const Cell cell{
-            cell_at((mouse.y - picture.min.y) / picture.height() * static_cast<float>(shown.rows()),
-                    shown.rows()),
-            cell_at((mouse.x - picture.min.x) / picture.width() * static_cast<float>(shown.columns()),
-                    shown.columns())};
-        if (picture.contains(mouse)) point_at(desk, shown, cell);
+        point_in(desk, shown, picture);
         tooltip(ui, numbers_text(head));
     }
     paint_matrix(desk, ui, *list, shown, picture, scale);
-    const Highlight lit = current_highlight(desk.state, desk.document.presentation(), &trace);
-    const float pitch = picture.height() / static_cast<float>(shown.rows());
-    const int row = lit_row(lit, *head.stage->info), column = lit_column(lit, *head.stage->info);
-    if (pitch >= 2) outline_row(ui, *list, picture, row, shown.rows(), 0.7f);
-    if (pitch >= 3 && row >= 0 && row < shown.rows() && column >= 0 && column < shown.columns()) {
-        const float width = picture.width() / static_cast<float>(shown.columns());
-        const ImVec2 corner{picture.min.x + width * static_cast<float>(column),
-                            picture.min.y + pitch * static_cast<float>(row)};
-        outline_cell(ui, *list, {corner, {corner.x + width, corner.y + pitch}});
-    }
+    mark_lit(desk, ui, shown, picture);
     if (chosen || hovered)
         list->AddRect({picture.min.x - 4, picture.min.y - 4}, {picture.max.x + 4, picture.max.y + 4},
                       ink(chosen ? ui.theme.accent : ui.theme.line), 3, 0, ui.px(1.8f));
     if (clicked || pressed) press(desk, head);
     if (right && head.at.layer > 0 && head.at.head >= 0)
         toggle_ablation(desk, {head.at.layer, head.at.head + 1});
-    if (!grid.has_texts()) return;
-    const std::vector<HeadPlace>& ablated = trace.experiment.transformer.ablated;
-    const bool is_ablated =
-        std::ranges::find(ablated, HeadPlace{head.at.layer, head.at.head + 1}) != ablated.end();
-    const float y = picture.max.y + ui.px(4);
-    const std::string name = name_of_head(head) + (is_ablated ? ", ablated" : "");
-    draw_text(list, chosen ? ui.fonts.strong : ui.fonts.caption, {picture.min.x, y},
-              ink(chosen ? ui.theme.text : ui.theme.secondary), name, Align::left, picture.width());
-    const std::string& order = desk.state.heads_order;
-    const std::string number = number_text_of(number_of(head, order));
-    const std::string with_name = name_of_number(order) + " " + number;
-    const float room = picture.width() - text_width(ui.fonts.strong, name) - ui.px(10);
-    const bool wide = picture.width() >= ui.px(k_least_numbers);
-    const std::string shown_number = text_width(ui.fonts.caption, with_name) <= room ? with_name : number;
-    if (wide && text_width(ui.fonts.caption, shown_number) <= room)
-        draw_text(list, ui.fonts.caption, {picture.max.x, y}, ink(ui.theme.secondary), shown_number,
-                  Align::right);
+    const std::optional<std::string> lit = lit_number(desk, shown);
+    if (grid.has_texts())
+        texts_below(desk, ui, survey, head, picture, lit);
+    else if (lit)
+        number_over(ui, picture, *lit);
 }
 
 }  // namespace
@@ -203,7 +246,7 @@ std::string why_no_heads(const Desk& desk) {
 }
 
 void heads_view(Desk& desk, const Ui& ui, const Area& area, const Run&) {
-    const float margin = ui.px(k_margin);
+    const float margin = ui.px(k_heads_margin);
     const Area inside{{area.min.x + margin, area.min.y + ui.px(12)},
                       {area.max.x - margin, area.max.y - ui.px(10)}};
     // Kept while it is drawn: a click may close the view.
@@ -211,17 +254,17 @@ void heads_view(Desk& desk, const Ui& ui, const Area& area, const Run&) {
     const Trace& trace = *desk.document.trace();
     const Stage& stage = surveyed_stage(trace, desk.document.presentation());
     header(desk, ui, inside, survey.get(), stage);
-    const Area body{{inside.min.x, inside.min.y + ui.px(k_header + 14)}, inside.max};
+    const Area body{{inside.min.x, inside.min.y + ui.px(k_heads_header + 14)}, inside.max};
     if (!survey || survey->heads.empty()) {
         if (!survey || survey->problem.empty())
             draw_text(ImGui::GetWindowDrawList(), ui.fonts.body, body.min, ink(ui.theme.secondary),
-                      "Looking at every head…", Align::left, body.width());
+                      "Analyzing every head…", Align::left, body.width());
         return;
     }
     const std::string& order = desk.state.heads_order;
-    const std::vector<const SurveyedHead*> heads = sorted(*survey, order);
+    const std::vector<const SurveyedHead*> heads = in_order(*survey, order);
     const int count = static_cast<int>(heads.size()), layers = std::max(1, layers_of(*survey->of.trace));
-    const bool by_layer = order == k_by_layer && layers > 1 && count % layers == 0;
+    const bool by_layer = order == k_heads_by_layer && layers > 1 && count % layers == 0;
     const Grid grid = by_layer ? grid_of(ui, body, layers, count / layers) : grid_for(ui, body, count);
     if (grid.side < 2) return;
     const ColorScale scale = common_scale(desk, *survey, *survey->of.trace);

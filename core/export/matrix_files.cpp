@@ -28,6 +28,34 @@ std::string csv_field(const std::string& text) {
     return quoted + "\"";
 }
 
+/// The text as LaTeX prints it: its special characters escaped, white space as spaces.
+std::string latex_text(std::string_view text) {
+    std::string escaped;
+    for (const char c : text) {
+        if (std::string_view("#$%&_{}").find(c) != std::string_view::npos)
+            (escaped += '\\') += c;
+        else if (c == '\\')
+            escaped += "\\textbackslash{}";
+        else if (c == '^' || c == '~')
+            escaped += std::string("\\") + c + "{}";
+        else if (c == '<' || c == '>' || c == '|')
+            escaped += std::string("$") + c + "$";  // other characters in the font encoding OT1
+        else
+            escaped += static_cast<unsigned char>(c) < ' ' ? ' ' : c;
+    }
+    return escaped;
+}
+
+/// A number in math mode, whose minus is one. "1e-09" becomes 1 \cdot 10^{-9}.
+std::string latex_number(float value, std::optional<int> decimals) {
+    if (std::isnan(value)) return "nan";
+    if (std::isinf(value)) return value > 0 ? "$\\infty$" : "$-\\infty$";
+    const std::string text = decimals ? fixed_text(value, *decimals) : cell_text(value);
+    const std::size_t e = text.find('e');
+    if (e == std::string::npos) return "$" + text + "$";
+    return fmt::format("${} \\cdot 10^{{{}}}$", text.substr(0, e), std::stoi(text.substr(e + 1)));
+}
+
 /// Written as four bytes, lowest first, whatever the machine's byte order.
 void append_little_endian(std::string& bytes, float value) {
     const auto bits = std::bit_cast<std::uint32_t>(value);
@@ -91,6 +119,24 @@ std::string to_csv(const Trace& trace, const Stage& stage, const HeadChoice& hea
         text += "\n";
     }
     return text;
+}
+
+std::string to_latex(const Trace& trace, const Stage& stage, const HeadChoice& head,
+                     std::optional<int> decimals) {
+    const ShownMatrix shown = shown_matrix(stage, head);
+    const Matrix values = shown.values();
+    const std::vector<std::string> rows = row_labels(trace, stage);
+    std::string text =
+        fmt::format("\\begin{{tabular}}{{l{}}}\n", std::string(static_cast<std::size_t>(values.cols()), 'r'));
+    for (const std::string& label : column_labels(trace, stage, shown.head))
+        text += " & " + latex_text(label);
+    text += " \\\\\n\\hline\n";
+    for (int r = 0; r < shown.rows(); ++r) {
+        text += latex_text(rows[static_cast<std::size_t>(r)]);
+        for (int c = 0; c < shown.columns(); ++c) text += " & " + latex_number(values(r, c), decimals);
+        text += " \\\\\n";
+    }
+    return text + "\\end{tabular}\n";
 }
 
 std::string to_npy(const Matrix& matrix) {

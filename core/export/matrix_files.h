@@ -2,6 +2,7 @@
 // so that every float32 is read back exactly.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "core/graph/trace.h"
@@ -17,6 +18,13 @@ namespace attnscope {
 /// Canceled.
 std::string to_csv(const Trace& trace, const Stage& stage, const HeadChoice& head,
                    const Progress& progress = {});
+
+/// A LaTeX `tabular` that needs no package: the column labels above a rule, then each row's label and values,
+/// with `decimals` decimals or, without them, as cell_text() writes them. Labels are escaped; an infinity is
+/// $\infty$, a power of ten $10^{n}$. Throws Error(bad_input) as shown_matrix() unless the choice is one head
+/// or the mean.
+std::string to_latex(const Trace& trace, const Stage& stage, const HeadChoice& head,
+                     std::optional<int> decimals);
 
 /// NumPy's format, version 1.0: little-endian float32, C order, rows × columns; heads × rows × columns if
 /// `head` selects all. Throws Error(bad_input) as shown_matrix().

@@ -8,6 +8,7 @@
 
 #include "core/error.h"
 #include "core/export/export.h"
+#include "core/export/matrix_files.h"
 #include "core/files/file.h"
 #include "core/graph/stage_table.h"
 #include "core/learn/training_run.h"
@@ -318,6 +319,15 @@ TEST_F(ActionTest, CopiesTheFocusedMatrixAsATableThatReadsBackExactly) {
     }
     EXPECT_EQ(rows, weights.shape().rows);
     EXPECT_NE(interaction.notice.text.find("weights"), std::string::npos);
+}
+
+TEST_F(ActionTest, CopiesTheFocusedMatrixAsALatexTableWithTheChosenDecimals) {
+    document.change([](Session& s) { s.presentation.decimals = 2; });
+    run("edit.copy_latex");
+    const Stage& weights = *document.trace()->find("weights"_stage);
+    EXPECT_EQ(copied, to_latex(*document.trace(), weights, {}, 2));
+    EXPECT_NE(copied.find("you & $"), std::string::npos) << copied;
+    EXPECT_NE(interaction.notice.text.find("LaTeX"), std::string::npos);
 }
 
 TEST_F(ActionTest, CopiesTheExperimentOnScreenAsAPyTorchScript) {

@@ -2,6 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <functional>
+
+#include "core/graph/stage_table.h"
+#include "core/session/comparisons.h"
+
 namespace attnscope {
 namespace {
 
@@ -157,6 +163,91 @@ TEST(HistoryTest, ALockedCellStaysOneOfItsStage) {
     restore(session, query);
     EXPECT_EQ(session.presentation.locked, (Cell{1, 2}));
     EXPECT_EQ(session.presentation.locked_stage(), "weights"_stage);
+}
+
+TEST(HistoryTest, GoesToAnyPointAndKeepsTheOthers) {
+    History history(seed_point(0));
+    for (int seed = 1; seed <= 9; ++seed) history.record(seed_point(seed));
+    EXPECT_EQ(history.points().size(), 10U);
+    EXPECT_EQ(history.index(), 9U);
+    const std::uint64_t revision = history.revision();
+    history.go_to(4);
+    EXPECT_EQ(history.present(), seed_point(4));
+    EXPECT_EQ(history.points().size(), 10U);
+    history.undo();
+    history.redo();
+    history.redo();
+    EXPECT_EQ(history.present(), seed_point(5));
+    history.go_to(1000);
+    EXPECT_EQ(history.present(), seed_point(9)) << "the last one";
+    EXPECT_EQ(history.revision(), revision) << "no point changed";
+    history.go_to(0);
+    history.record(seed_point(50));
+    EXPECT_EQ(history.points().size(), 2U);
+    EXPECT_GT(history.revision(), revision);
+}
+
+TEST(HistoryTest, GoingToAPointEndsAGesture) {
+    History history(seed_point(0));
+    history.record(seed_point(1), "drag 1");
+    history.go_to(1);
+    history.record(seed_point(2), "drag 1");
+    EXPECT_EQ(history.points().size(), 3U);
+}
+
+TEST(HistoryTest, AReplacedPointIsAnotherRevision) {
+    History history(seed_point(0));
+    history.record(seed_point(1), "drag 1");
+    const std::uint64_t revision = history.revision();
+    history.record(seed_point(2), "drag 1");
+    EXPECT_EQ(history.points().size(), 2U);
+    EXPECT_NE(history.revision(), revision);
+}
+
+/// What an edit of the default session changes, in words.
+std::string text_of_change(const std::function<void(Session&)>& edit, Session before = {}) {
+    Session after = before;
+    edit(after);
+    return change_text(undo_point(before), undo_point(after));
+}
+
+TEST(ChangeTextTest, NamesTheSettingsAsThePanelDoes) {
+    EXPECT_EQ(text_of_change([](Session& s) { s.experiment.weights.seed = 7; }), "Seed 123 → 7");
+    EXPECT_EQ(text_of_change([](Session& s) { s.experiment.weighting.temperature = 2; }),
+              "Temperature 1.0 → 2.0");
+    EXPECT_EQ(text_of_change([](Session& s) {
+                  s.experiment.weighting.mask = {{MaskForm::causal, {}}};
+              }),
+              "Mask none → causal");
+}
+
+TEST(ChangeTextTest, OfLongValuesSaysTheNewOne) {
+    const std::string sentence = "a rather long sentence of many words";
+    const std::string text = text_of_change([&](Session& s) { s.experiment.input.text = sentence; });
+    EXPECT_TRUE(text.ends_with(": " + sentence)) << text;
+}
+
+TEST(ChangeTextTest, SaysFocusPinsAndCustomMatrices) {
+    EXPECT_EQ(text_of_change([](Session& s) { s.presentation.focus("scores"_stage); }), "focus: Scores");
+    EXPECT_EQ(text_of_change([](Session& s) { s.pinned = pinned(s); }), "pinned A");
+    Session held;
+    held.pinned = pinned(held);
+    EXPECT_EQ(text_of_change([](Session& s) { s.pinned.reset(); }, held), "unpinned A");
+    EXPECT_EQ(text_of_change([](Session& s) { s.experiment.weights.give("mask", Matrix::Ones(2, 2)); }),
+              "custom mask");
+    EXPECT_EQ(text_of_change([](Session&) {}), "settings that are not in use");
+}
+
+TEST(ChangeTextTest, OfManyChangesSaysTheFirstThree) {
+    const std::string text = text_of_change([](Session& s) {
+        s.experiment.weights.seed = 7;
+        s.experiment.input.dim = 32;
+        s.experiment.attention.heads = 2;
+        s.experiment.weighting.temperature = 2;
+        s.experiment.weighting.mask = {{MaskForm::causal, {}}};
+    });
+    EXPECT_TRUE(text.ends_with(" and 2 more")) << text;
+    EXPECT_EQ(std::ranges::count(text, ','), 2) << text;
 }
 
 }  // namespace

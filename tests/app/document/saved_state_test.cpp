@@ -35,6 +35,7 @@ SavedState some_state() {
     state.scale = 1.75;
     state.export_folder = "/pictures";
     state.closed_note = "a note";
+    state.panels = {.experiment_open = false, .inspector_width = 401.5f};
     return state;
 }
 
@@ -50,6 +51,17 @@ TEST_F(SavedStateTest, ComesBackAsItWas) {
     StateWriter(folder.path()).write(some_state());
     EXPECT_EQ(load(), some_state());
     EXPECT_EQ(problem, "");
+}
+
+TEST_F(SavedStateTest, PanelsAreOpenAndAtTheirFirstWidthWhereNothingIsSaidAndNeverTooNarrow) {
+    StateWriter(folder.path()).write(some_state());
+    write_file(folder.file("window.json"), "{}");
+    EXPECT_EQ(load()->panels, PanelLayout{});
+    write_file(folder.file("window.json"),
+               R"({"panels": {"inspector_open": false, "experiment_width": 3, "inspector_width": 1e9}})");
+    EXPECT_EQ(load()->panels, (PanelLayout{.inspector_open = false,
+                                           .experiment_width = k_narrowest_panel,
+                                           .inspector_width = k_widest_panel}));
 }
 
 TEST_F(SavedStateTest, MakesItsFolder) {

@@ -151,6 +151,52 @@ TEST_F(KeyboardTest, TabGoesFromLeftToRight) {
     EXPECT_LT(place("edit.copy_matrix"), place("file.export"));
 }
 
+/// The parts of the window in the order in which they are read.
+enum class WindowPart { menu, sentence, experiment, center, inspector, status };
+
+/// The part that a control's middle is in.
+WindowPart part_of(const DrawnControl& control, float top, const ImRect& experiment,
+                   const ImRect& inspector) {
+    const float x = (control.area[0] + control.area[2]) / 2, y = (control.area[1] + control.area[3]) / 2;
+    if (y < 32) return WindowPart::menu;
+    if (y < top) return WindowPart::sentence;
+    if (y > experiment.Max.y) return WindowPart::status;
+    if (x < experiment.Max.x) return WindowPart::experiment;
+    return x < inspector.Min.x ? WindowPart::center : WindowPart::inspector;
+}
+
+TEST_F(KeyboardTest, TabGoesInTheOrderInWhichTheWindowIsRead) {
+    for (const ViewKind view : {ViewKind::pipeline, ViewKind::heads, ViewKind::lines, ViewKind::step}) {
+        Session session = load_example("designed-heads");
+        session.presentation.view = view;
+        start_noted(std::move(session), 1600, 2600);
+        document().change([](Session& s) { s.presentation.lock(s.presentation.stage, Cell{1, 1}); });
+        settle();
+        const ImRect experiment = find_window("/experiment_")->Rect(),
+                     inspector = find_window("/inspector_")->Rect();
+        std::vector<WindowPart> parts;
+        float bottom = 0;
+        const std::size_t controls = drawn_controls().size();
+        for (std::size_t i = 0; i < controls; ++i) {
+            press(Key::tab);
+            const auto& drawn = workspace->controls().focus.drawn;
+            const auto at = std::ranges::find(drawn, workspace->controls().focus.id, &DrawnControl::id);
+            ASSERT_NE(at, drawn.end());
+            const WindowPart part = part_of(*at, experiment.Min.y, experiment, inspector);
+            if (part == WindowPart::experiment) {
+                // Its rows from top to bottom; the controls of a row are equally high.
+                EXPECT_GE(at->area[3], bottom - 4) << "control " << i;
+                bottom = at->area[3];
+            }
+            parts.push_back(part);
+        }
+        EXPECT_TRUE(std::ranges::is_sorted(parts)) << name_of(view);
+        for (const WindowPart part : {WindowPart::menu, WindowPart::sentence, WindowPart::experiment,
+                                      WindowPart::center, WindowPart::status})
+            EXPECT_GT(std::ranges::count(parts, part), 0) << name_of(view) << static_cast<int>(part);
+    }
+}
+
 TEST_F(KeyboardTest, TabLeavesTheSentence) {
     press(Key::l, {.ctrl = true});
     ASSERT_TRUE(ImGui::GetIO().WantTextInput);
@@ -319,10 +365,16 @@ TEST_F(KeyboardTest, TheControlIsOutlinedAndTheMouseTakesOver) {
 
 TEST_F(KeyboardTest, TheControlIsBroughtIntoSight) {
     start(load_example("scaled-dot-product"), 1024, 700);
-    press(Key::tab, {.shift = true});  // what computes, in the status bar
-    press(Key::tab, {.shift = true});
     const ImGuiWindow* panel = find_window("/experiment_");
     ASSERT_TRUE(panel);
+    // Those of the panel are drawn before those of the status bar, which stands below it.
+    unsigned below = 0;
+    for (const DrawnControl& control : workspace->controls().focus.drawn)
+        if (below == 0 && control.area[2] <= panel->Rect().Max.x && control.area[1] > panel->Rect().Max.y)
+            below = control.id;
+    ASSERT_NE(below, 0U) << "the panel fits into the window";
+    for (std::size_t i = drawn_controls().size(); i > 0 && workspace->controls().focus.id != below; --i)
+        press(Key::tab, {.shift = true});
     EXPECT_GT(panel->Scroll.y, 0);
 }
 

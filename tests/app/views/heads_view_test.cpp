@@ -2,10 +2,13 @@
 #include <algorithm>
 #include <set>
 
+#include "app/document/heads_order.h"
 #include "core/graph/stage_table.h"
 #include "core/mechanism/mechanisms.h"
+#include "core/number_text.h"
 #include "tests/drawn_sessions.h"
 #include "tests/interface.h"
+#include "tests/screen_texts.h"
 
 namespace attnscope {
 namespace {
@@ -123,6 +126,82 @@ TEST_F(HeadsViewTest, NothingIsSurveyedWhileAnotherViewIsOpen) {
     ASSERT_TRUE(document().survey());
     press(Key::digit_1);
     EXPECT_FALSE(document().survey());
+}
+
+TEST_F(HeadsViewTest, WhileACellIsPointedAtEveryHeadShowsItsNumberThere) {
+    open_heads(test::four_heads());
+    const auto drawn = tiles();
+    move(cell_of(drawn[3], 2, 5));
+    step();
+    const std::vector<test::ScreenText> texts = test::texts_on_screen();
+    for (const SurveyedHead& head : survey().heads) {
+        const Buffer& weights = head.stage->buffer;
+        const float value = head.at.head < 0 ? weights.mean_at(2, 5) : weights.at(head.at.head, 2, 5);
+        const auto& tile = drawn[static_cast<std::size_t>(head.at.head < 0 ? 4 : head.at.head)];
+        const bool found = std::ranges::any_of(texts, [&](const test::ScreenText& text) {
+            const ImVec2 at = text.box.GetCenter();
+            return text.text.ends_with(reading_text(value)) && at.x > tile.top_left.x &&
+                   at.x < tile.bottom_right.x && at.y > tile.bottom_right.y &&
+                   at.y < tile.bottom_right.y + 24;
+        });
+        EXPECT_TRUE(found) << "head " << head.at.head << ": " << reading_text(value);
+    }
+}
+
+TEST_F(HeadsViewTest, InCellsTooSmallToOutlineACrosshairMarksThePlaceInEveryHead) {
+    Session session = test::four_heads();
+    std::string words;
+    for (int i = 0; i < 300; ++i) words += "w" + std::to_string(i) + " ";
+    session.experiment.input.text = words;
+    start(std::move(session), 1100, 760);
+    press(Key::digit_2);
+    move({-10, -10});
+    const auto drawn = tiles();
+    ASSERT_EQ(drawn.size(), 5u);
+    ASSERT_LT((drawn[0].bottom_right.x - drawn[0].top_left.x) / 300, 2) << "pixels of a cell";
+    const gl::Pixels before = picture();
+    const ImVec2 at = cell_of(drawn[1], 150, 100);
+    move(at);
+    const gl::Pixels after = picture();
+    for (const std::size_t other : {0U, 2U, 3U, 4U}) {
+        const ImVec2 middle = cell_of(drawn[other], 150, 100);
+        int changed = 0;
+        for (int dy = -6; dy <= 6; ++dy)
+            for (int dx = -6; dx <= 6; ++dx) {
+                const int x = static_cast<int>(middle.x) + dx, y = static_cast<int>(middle.y) + dy;
+                changed += before.at(x, y) != after.at(x, y);
+            }
+        EXPECT_GE(changed, 16) << "four arms of at least four pixels, tile " << other;
+    }
+}
+
+TEST_F(HeadsViewTest, TheInspectorListsTheCellInEveryHeadInTheirOrder) {
+    open_heads(test::four_heads());
+    const auto numbers = [&](const std::string& order) {
+        interaction().heads_order = order;
+        const auto drawn = tiles();
+        move(cell_of(drawn[0], 2, 5));
+        step();
+        std::vector<std::string> names;
+        const float left = find_window("/inspector_")->Pos.x;
+        bool in_block = false;
+        for (const test::ScreenText& text : test::texts_on_screen()) {
+            if (text.box.Min.x < left) continue;
+            if (text.text.starts_with("THISCELL")) in_block = true;
+            if (in_block && (text.text.starts_with("head") || text.text == "mean") && names.size() < 5)
+                names.push_back(text.text);
+        }
+        return names;
+    };
+    EXPECT_EQ(numbers(k_heads_by_layer),
+              (std::vector<std::string>{"head1", "head2", "head3", "head4", "mean"}));
+    std::vector<std::string> sorted;
+    for (const SurveyedHead* head : in_order(survey(), "entropy"))
+        sorted.push_back(head->at.head < 0 ? "mean" : "head" + std::to_string(head->at.head + 1));
+    EXPECT_EQ(numbers("entropy"), sorted);
+    press(Key::digit_1);
+    for (const test::ScreenText& text : test::texts_on_screen())
+        EXPECT_FALSE(text.text.starts_with("THISCELL")) << "only beside the view of heads";
 }
 
 }  // namespace

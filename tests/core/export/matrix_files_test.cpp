@@ -29,6 +29,41 @@ TEST(MatrixFilesTest, CsvHasLabelsOnBothSidesAndNineDigits) {
     EXPECT_EQ(to_csv(trace, *scores, k_mean).substr(0, 25), ",Can,you\nCan,0.150000006,");
 }
 
+TEST(MatrixFilesTest, LatexIsATabularWithLabelsAndTheChosenDecimals) {
+    const StagePtr scores =
+        make_stage(k_scores, 2, 2, 2, [](int h, int r, int c) { return 0.1f * (h + 1) + r * 10.f - c; });
+    const Trace trace = make_trace({"Can", "you"}, {scores});
+    EXPECT_EQ(to_latex(trace, *scores, k_first, 2),
+              "\\begin{tabular}{lrr}\n"
+              " & Can & you \\\\\n"
+              "\\hline\n"
+              "Can & $0.10$ & $-0.90$ \\\\\n"
+              "you & $10.10$ & $9.10$ \\\\\n"
+              "\\end{tabular}\n");
+    EXPECT_NE(to_latex(trace, *scores, k_second, std::nullopt).find("Can & $0.200$ & $-0.800$"),
+              std::string::npos);
+    EXPECT_NE(to_latex(trace, *scores, k_mean, 0).find("you & $10$ & $9$"), std::string::npos);
+    EXPECT_THROW(to_latex(trace, *scores, k_all, 2), Error);
+}
+
+TEST(MatrixFilesTest, LatexEscapesWhatItWouldRead) {
+    const StagePtr stage = make_stage(k_embedding, 1, 5, 1, [](int, int r, int) {
+        const float values[] = {1, -k_infinity, k_infinity, std::nanf(""), 1e-9f};
+        return values[r];
+    });
+    const Trace trace = make_trace({"50% & a_b", "#1 {$x^2~\\}", "a\nb", "Grüße", "<s>"}, {stage});
+    EXPECT_EQ(to_latex(trace, *stage, k_first, std::nullopt),
+              "\\begin{tabular}{lr}\n"
+              " & 1 \\\\\n"
+              "\\hline\n"
+              "50\\% \\& a\\_b & $1.000$ \\\\\n"
+              "\\#1 \\{\\$x\\^{}2\\~{}\\textbackslash{}\\} & $-\\infty$ \\\\\n"
+              "a b & $\\infty$ \\\\\n"
+              "Grüße & nan \\\\\n"
+              "$<$s$>$ & $1 \\cdot 10^{-9}$ \\\\\n"
+              "\\end{tabular}\n");
+}
+
 TEST(MatrixFilesTest, CsvQuotesWhatWouldBreakARow) {
     const StagePtr stage = make_stage(k_embedding, 1, 5, 1, [](int, int r, int) {
         const float values[] = {1, -k_infinity, k_infinity, std::nanf(""), 1e-9f};

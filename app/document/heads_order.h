@@ -1,0 +1,27 @@
+// The order in which the heads of a survey are shown, and what stands beside each.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/document/surveyor.h"
+
+namespace attnscope {
+
+// The orders (Interaction::heads_order) are these two and the names of HeadScore.
+inline constexpr const char* k_heads_by_layer = "layer and head";
+inline constexpr const char* k_heads_by_similarity = "similarity to the chosen head";
+
+/// The number that heads are sorted by, and that stands below each; by layer it is the entropy. nullopt if
+/// the head has none.
+std::optional<double> number_of(const SurveyedHead& head, const std::string& order);
+/// "entropy", "similarity".
+std::string name_of_number(const std::string& order);
+/// The heads in an order: the largest number first, heads without the number last; or as they stand in the
+/// layers.
+std::vector<const SurveyedHead*> in_order(const Survey& survey, const std::string& order);
+/// "layer 2, head 3", "head 3", "mean".
+std::string name_of_head(const SurveyedHead& head);
+
+}  // namespace attnscope
