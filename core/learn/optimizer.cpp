@@ -69,10 +69,11 @@ void step(const Optimizer& optimizer, OptimizerState& state, Parameters& paramet
     ++state.steps;
     for (auto& [name, p] : parameters) {
         Matrix& g = gradients.at(name);
-        if (optimizer.kind == OptimizerKind::sgd)
-            step_sgd(optimizer, state, name, p, g);
-        else
-            step_adam(optimizer, state, name, p, g);
+        switch (optimizer.kind) {
+            case OptimizerKind::sgd: step_sgd(optimizer, state, name, p, g); break;
+            case OptimizerKind::adam:
+            case OptimizerKind::adamw: step_adam(optimizer, state, name, p, g); break;
+        }
     }
 }
 

@@ -4,6 +4,9 @@
 #include <numeric>
 
 #include "core/canceled.h"
+#include "core/op/decoder_step.h"
+#include "core/op/gru_cell.h"
+#include "core/op/softmax.h"
 
 namespace attnscope {
 namespace {
@@ -14,16 +17,6 @@ using NumberRow = Eigen::Matrix<double, 1, Eigen::Dynamic>;
 using Rows = std::vector<Index>;
 
 Index size_of(const std::vector<int>& words) { return std::ssize(words); }
-
-/// tanh and the logistic function of many numbers, by the exponential that Eigen vectorizes.
-template <typename X>
-auto tanh_of(const X& x) {
-    return 1 - 2 / ((2 * x).exp() + 1);
-}
-template <typename X>
-auto sigmoid_of(const X& x) {
-    return 1 / (1 + (-x).exp());
-}
 
 /// Sequences of different lengths, the longest first, step by step: the rows of step t are those of all
 /// sequences that have one, so that each step's rows stand together and are the first of the step before it.
@@ -47,48 +40,43 @@ struct Packed {
     Index rows = 0;
 };
 
-/// A GRU (core/op/gru.h) over packed sequences: r, z, n, the states and W_hn h + b_hn of all rows.
+/// `count` rows from `first` on, as arrays.
+auto rows_of(Numbers& all, Index first, Index count) { return all.middleRows(first, count).array(); }
+auto rows_of(Gates<Numbers>& all, Index first, Index count) {
+    return Gates{rows_of(all.r, first, count), rows_of(all.z, first, count), rows_of(all.n, first, count)};
+}
+
+/// A GRU (core/op/gru_cell.h) over packed sequences: the gates, the states and W_hn h + b_hn of all rows.
 class PackedGru {
 public:
     PackedGru(const Matrix& W_hh, const Matrix& b_hh, Index rows)
-        : W_hh_(W_hh.cast<double>()), b_hh_(b_hh.cast<double>()), states(rows, W_hh.cols()) {
-        for (Numbers* each : {&r_, &z_, &n_, &u_, &old_}) each->resize(rows, W_hh.cols());
-        d_input.resize(rows, W_hh.rows());
+        : W_hh_(W_hh.cast<double>()), b_hh_(b_hh.cast<double>()) {
+        for (Numbers* each : {&gates_.r, &gates_.z, &gates_.n, &u_n_, &old_, &states})
+            each->resize(rows, W_hh.cols());
+        d_input = Numbers::Zero(rows, W_hh.rows());
         d_hidden_.resize(rows, W_hh.rows());
     }
 
     /// Computes one step, whose rows start at `first`, from W_ih x + b_ih and the old states.
     void step(Index first, const Eigen::Ref<const Numbers>& input, const Eigen::Ref<const Numbers>& old) {
-        const Index count = input.rows(), h = states.cols();
-        old_.middleRows(first, count) = old;
+        const Index count = input.rows();
         const Numbers hidden = (old * W_hh_.transpose()).rowwise() + b_hh_;
-        auto r = r_.middleRows(first, count).array();
-        auto z = z_.middleRows(first, count).array();
-        auto n = n_.middleRows(first, count).array();
-        auto u = u_.middleRows(first, count).array();
-        r = sigmoid_of(input.leftCols(h).array() + hidden.leftCols(h).array());
-        z = sigmoid_of(input.middleCols(h, h).array() + hidden.middleCols(h, h).array());
-        u = hidden.rightCols(h).array();
-        n = tanh_of(input.rightCols(h).array() + r * u);
-        states.middleRows(first, count) = ((1 - z) * n + z * old.array()).matrix();
+        const Gates of_hidden = gates_of(hidden.array());
+        Gates gates = rows_of(gates_, first, count);
+        gru_cell<VectorizedFunctions>(gates_of(input.array()), of_hidden, old.array(), gates,
+                                      rows_of(states, first, count));
+        rows_of(u_n_, first, count) = of_hidden.n;
+        old_.middleRows(first, count) = old;
     }
 
-    /// The gradient of the old states from that of a step's new ones, as in GruBackward.
+    /// The gradient of the old states from that of a step's new ones. Called once for each step.
     Numbers back(Index first, const Numbers& d_state) {
-        const Index count = d_state.rows(), h = states.cols();
-        const auto d = d_state.array();
-        const auto r = r_.middleRows(first, count).array(), z = z_.middleRows(first, count).array(),
-                   n = n_.middleRows(first, count).array(), u = u_.middleRows(first, count).array(),
-                   old = old_.middleRows(first, count).array();
-        auto to_input = d_input.middleRows(first, count);
-        auto to_hidden = d_hidden_.middleRows(first, count);
-        to_input.rightCols(h) = (d * (1 - z) * (1 - n * n)).matrix();
-        const auto dn = to_input.rightCols(h).array();
-        to_input.leftCols(h) = (dn * u * r * (1 - r)).matrix();
-        to_input.middleCols(h, h) = (d * (old - n) * z * (1 - z)).matrix();
-        to_hidden.leftCols(2 * h) = to_input.leftCols(2 * h);
-        to_hidden.rightCols(h) = (dn * r).matrix();
-        return to_hidden * W_hh_ + (d * z).matrix();
+        const Index count = d_state.rows();
+        const Gates gates = rows_of(gates_, first, count);
+        Gates d = gates_of(rows_of(d_input, first, count));
+        add_to_gates(gates, rows_of(u_n_, first, count), rows_of(old_, first, count), d_state.array(), d);
+        before_gates(gates, d, d, gates_of(rows_of(d_hidden_, first, count)));
+        return d_hidden_.middleRows(first, count) * W_hh_ + (d_state.array() * gates.z).matrix();
     }
 
     /// The gradients of W_hh and b_hh, once back() has gone through all steps.
@@ -98,10 +86,12 @@ public:
 private:
     Numbers W_hh_;
     NumberRow b_hh_;
-    Numbers r_, z_, n_, u_, old_, d_hidden_;
+    Gates<Numbers> gates_;
+    Numbers u_n_, old_, d_hidden_;
 
 public:
-    Numbers states, d_input;  ///< `d_input`: of W_ih x + b_ih
+    Numbers states;
+    Numbers d_input;  ///< the gradient of W_ih x + b_ih; of a step that back() has not gone through, 0
 };
 
 class Seq2seqBatch {
@@ -124,6 +114,7 @@ public:
 
     /// The sums over all positions of −log p, and what is counted besides.
     void forward(BatchPart& part) {
+        if (attends()) part.patterns.resize(1);
         encode();
         decode();
         predict(part);
@@ -147,9 +138,28 @@ private:
     const Matrix& given(const std::string& name) const { return parameters_.at(name); }
     Numbers parameter(const std::string& name) const { return given(name).cast<double>(); }
     void set(const std::string& name, const Numbers& gradient) { gradients_[name] = gradient.cast<float>(); }
-    bool reads_backward() const { return e_.seq2seq.encoder == Encoder::bidirectional; }
-    bool attends() const { return e_.seq2seq.decoder_attention == DecoderAttention::additive; }
-    bool asks_current() const { return e_.seq2seq.alignment_state == AlignmentState::current; }
+    // A new value of one of these choices does not compile before it is computed here.
+    bool reads_backward() const {
+        switch (e_.seq2seq.encoder) {
+            case Encoder::bidirectional: return true;
+            case Encoder::forward: break;
+        }
+        return false;
+    }
+    bool attends() const {
+        switch (e_.seq2seq.decoder_attention) {
+            case DecoderAttention::additive: return true;
+            case DecoderAttention::none: break;
+        }
+        return false;
+    }
+    bool asks_current() const {
+        switch (e_.seq2seq.alignment_state) {
+            case AlignmentState::current: return true;
+            case AlignmentState::previous: break;
+        }
+        return false;
+    }
 
     /// One direction of the encoder; rows are packed.
     struct Reader {
@@ -197,7 +207,7 @@ private:
         // The last state that the last reader reaches: the backward one's at the first word.
         last_.resize(std::ssize(batch_), width);
         for (Index k = 0; k < std::ssize(batch_); ++k) last_.row(k) = h_.row(last_word(k)).tail(width);
-        s0_ = tanh_of(
+        s0_ = VectorizedFunctions::tanh(
             ((last_ * parameter("W_init").transpose()).rowwise() + NumberRow(parameter("b_init"))).array());
     }
 
@@ -260,10 +270,10 @@ private:
         for (Index k = 0; k < states.rows(); ++k) {
             Look& look = looks_[static_cast<std::size_t>(first + k)];
             const auto [word, words] = source_of(k);
-            look.hidden = tanh_of((keys_.middleRows(word, words).rowwise() + queries.row(k)).array());
+            look.hidden =
+                alignment_hidden<VectorizedFunctions>(queries.row(k), keys_.middleRows(word, words));
             const Eigen::ArrayXd scores = (look.hidden * v_a_.transpose()).array();
-            look.weights = (scores - scores.maxCoeff()).exp();
-            look.weights /= look.weights.sum();
+            look.weights = op::softmax_of(scores);
             context_.row(first + k) = look.weights.matrix().transpose() * h_.middleRows(word, words);
         }
     }
@@ -278,10 +288,10 @@ private:
     /// width.
     template <typename Use>
     void for_each_last(Index k, const Use& use) const {
-        const auto [word, words] = source_of(k);
-        const Index width = readers_.front().gru->states.cols();
-        use(word + words - 1, 0, width);
-        if (reads_backward()) use(word, width, width);
+        const std::pair<Index, Index> source = source_of(k);
+        for_each_last_state(
+            e_.seq2seq.encoder, source.second, h_.cols(),
+            [&](Index word, Index column, Index width) { use(source.first + word, column, width); });
     }
 
     void predict(BatchPart& part) {
@@ -296,7 +306,7 @@ private:
                 auto of_row = logits_.row(row).array();
                 Index likely = 0;
                 const double top = of_row.maxCoeff(&likely);
-                of_row -= top + std::log((of_row - top).exp().sum());
+                of_row -= op::log_sum_exp(of_row, top);
                 if (target < 0) continue;
                 part.loss -= of_row(target);
                 part.right += likely == target;
@@ -306,14 +316,14 @@ private:
             }
     }
 
-    /// d logits = (p − target) ÷ targets, then through W_out.
+    /// The gradient of the mean of −log p at the targets, back to the logits and through W_out.
     void back_from_logits(int targets) {
         Numbers d = Numbers::Zero(logits_.rows(), logits_.cols());
         for (Index row = 0; row < d.rows(); ++row) {
             const int target = wanted_[static_cast<std::size_t>(row)];
             if (target < 0) continue;
-            d.row(row) = logits_.row(row).array().exp().matrix() / targets;
-            d(row, target) -= 1.0 / targets;
+            d(row, target) = -1.0 / targets;
+            d.row(row) = op::log_softmax_back(logits_.row(row).array(), d.row(row).array());
         }
         set("W_out", d.transpose() * outputs_);
         set("b_out", d.colwise().sum());
@@ -357,7 +367,7 @@ private:
         set("dec.W_hh", gru_->d_W_hh());
         set("dec.b_hh", gru_->d_b_hh());
         set_rows("E_tgt", fed_rows_, to_input * W_ih.leftCols(d) + d_outputs_.middleCols(states, d));
-        const Numbers d_start = carried.array() * (1 - s0_.array().square());
+        const Numbers d_start = before_tanh(carried.array(), s0_.array());
         set("W_init", d_start.transpose() * last_);
         set("b_init", d_start.colwise().sum());
         const Numbers d_last = d_start * parameter("W_init");
@@ -380,12 +390,11 @@ private:
             const Eigen::ArrayXd d_weights =
                 (h_.middleRows(word, words) * d_context.row(k).transpose()).array();
             d_h_.middleRows(word, words) += look.weights.matrix() * d_context.row(k);
-            const Eigen::VectorXd d_scores =
-                (look.weights * (d_weights - (look.weights * d_weights).sum())).matrix();
+            const Eigen::VectorXd d_scores = op::softmax_back(look.weights, d_weights).matrix();
             d_v_ += d_scores.transpose() * look.hidden;
-            const Numbers d_hidden = (d_scores * v_a_).array() * (1 - look.hidden.array().square());
-            d_keys_.middleRows(word, words) += d_hidden;
-            d_queries_.row(first + k) = d_hidden.colwise().sum();
+            const Numbers d_sums = alignment_back(d_scores, v_a_, look.hidden);
+            d_keys_.middleRows(word, words) += d_sums;
+            d_queries_.row(first + k) = d_sums.colwise().sum();
         }
         d_state += d_queries_.middleRows(first, d_context.rows()) * W_a_;
     }
@@ -455,16 +464,26 @@ private:
 }  // namespace
 
 bool computes_together(const Experiment& model) {
-    return model.mechanism == MechanismKind::seq2seq &&
-           model.weighting.normalizer == Normalization::softmax && model.weighting.temperature == 1 &&
-           model.weighting.mask.empty() && !model.is_given("mask");
+    if (model.mechanism != MechanismKind::seq2seq || model.is_given("mask")) return false;
+    // A setting that is not listed has to have its default, so that a new one is left to the graph.
+    Seq2seq known;
+    known.encoder = model.seq2seq.encoder;
+    known.decoder_attention = model.seq2seq.decoder_attention;
+    known.alignment_state = model.seq2seq.alignment_state;
+    known.encoder_size = model.seq2seq.encoder_size;
+    known.decoder_size = model.seq2seq.decoder_size;
+    known.decode = model.seq2seq.decode;  // the targets are fed in training, whatever is chosen
+    known.max_steps = model.seq2seq.max_steps;
+    Weighting plain;
+    plain.hidden = model.weighting.hidden;
+    plain.local_window = model.weighting.local_window;  // a softmax has none
+    return model.seq2seq == known && model.weighting == plain;
 }
 
 BatchPart seq2seq_batch(const Experiment& model, const Parameters& parameters,
                         std::span<const TaskSentence> batch, int targets, bool wants_gradients,
                         const std::stop_token& cancel) {
     BatchPart part;
-    if (model.seq2seq.decoder_attention == DecoderAttention::additive) part.patterns.resize(1);
     Seq2seqBatch together(model, parameters, batch, cancel);
     together.forward(part);
     if (wants_gradients) part.gradients = together.backward(targets);

@@ -10,7 +10,7 @@ struct TaskSentence {
     std::vector<int> source = {};   ///< what an encoder reads; empty for a stack of layers
     std::vector<int> tokens = {};   ///< what the stack reads, or the decoder is fed
     std::vector<int> targets = {};  ///< of each token; −1: none
-    /// The token (of `source` if there is one) that a head which has learned the task looks at from each
+    /// The token (of `source` if there is one) that a head which has learned the task attends to from each
     /// token, by which heads are scored; −1: any. Empty: any for all.
     std::vector<int> keys = {};
 };

@@ -144,7 +144,7 @@ Words letters_and_digits() {
 // ---- translate
 
 /// Bahdanau's encoder and decoder, 32 wide. Translations are learned from any seed, but the gender of a noun
-/// can reach its article through the encoder alone; from this seed the article looks at the noun.
+/// can reach its article through the encoder alone; from this seed the article attends to the noun.
 void set_up_translation(Experiment& e) {
     constexpr int k_width = 32;
     e.mechanism = MechanismKind::seq2seq;
@@ -306,37 +306,38 @@ TaskSentences of_text(const Training& training) {
 Words induction_letters() { return letters(k_letters); }
 Words symbols() { return letters(k_symbols); }
 
-constexpr MechanismKind k_stack = MechanismKind::transformer, k_decoder = MechanismKind::seq2seq;
+constexpr MechanismKind k_task_stack = MechanismKind::transformer, k_task_decoder = MechanismKind::seq2seq;
 
 constexpr std::array k_tasks = {
-    Task{TaskKind::translate, k_decoder, "translate a small English into French",
+    Task{TaskKind::translate, k_task_decoder, "translate simple English into French",
          "Adjective and noun change places, so their lines cross. An article attends to its noun, whose "
          "gender decides; "
          "\"ne\" and \"pas\" both attend to \"not\".",
          "alignment", translated<english_words, french_words, draw_translation>, set_up_translation},
-    Task{TaskKind::dates, k_decoder, "write a date as year, month and day",
+    Task{TaskKind::dates, k_task_decoder, "write a date as year, month and day",
          "Each digit of the year attends to the digit that it copies, the number of the month to its name.",
          "alignment", translated<date_words, iso_words, draw_date>, set_up_translation},
     Task{
-        TaskKind::induction, k_stack, "continue a word that repeats",
+        TaskKind::induction, k_task_stack, "continue a word that repeats",
         "A head of layer 1 attends to the previous letter; a head of layer 2 then attends to the letter that "
         "followed the same letter earlier, and predicts it.",
         "induction", in_stack<induction_letters, draw_induction>, set_up_induction},
-    Task{TaskKind::copy, k_stack, "predict each letter", "Each position attends to itself: the diagonal.",
-         "diagonal", in_stack<symbols, draw_copy>, set_up_mapping},
-    Task{TaskKind::reverse, k_stack, "predict the letters from last to first",
+    Task{TaskKind::copy, k_task_stack, "predict each letter",
+         "Each position attends to itself: the diagonal.", "diagonal", in_stack<symbols, draw_copy>,
+         set_up_mapping},
+    Task{TaskKind::reverse, k_task_stack, "predict the letters from last to first",
          "Each position attends to the one that mirrors it: the antidiagonal.", "antidiagonal",
          in_stack<symbols, draw_reverse>, set_up_mapping},
-    Task{TaskKind::sort, k_stack, "predict the letters in alphabetical order",
+    Task{TaskKind::sort, k_task_stack, "predict the letters in alphabetical order",
          "Position 1 attends to the letter that comes first in the alphabet, position 2 to the next.",
          "sources", in_stack<symbols, draw_sort>, set_up_sort},
-    Task{TaskKind::recall, k_stack, "predict the digit that followed a letter",
+    Task{TaskKind::recall, k_task_stack, "predict the digit that followed a letter",
          "The last letter attends to the digit after its first occurrence, and predicts it.", "recall",
          in_stack<letters_and_digits, draw_recall>, set_up_recall},
-    Task{TaskKind::next_word, k_stack, "predict the next word of a text",
+    Task{TaskKind::next_word, k_task_stack, "predict the next word of a text",
          "Heads attend to the words that the next one depends on: the last one, and what followed it before.",
          "", of_text<TokenizerKind::words>, set_up_text, true},
-    Task{TaskKind::next_character, k_stack, "predict the next character of a text",
+    Task{TaskKind::next_character, k_task_stack, "predict the next character of a text",
          "Heads attend to the beginning of the word, and to the same letters earlier in the text.", "",
          of_text<TokenizerKind::characters>, set_up_text, true},
 };

@@ -90,6 +90,20 @@ Experiment untrained(Experiment experiment) {
     return experiment;
 }
 
+std::string why_parameters_do_not_fit(const Experiment& experiment) {
+    bool has_any = false;
+    for (const auto& [name, rows, columns] : parameters_of(experiment)) {
+        const GivenMatrix* given = experiment.weights.find_given(name);
+        if (!given) continue;
+        has_any = true;
+        const Matrix& values = given->values();
+        if (values.rows() != rows || values.cols() != columns)
+            return fmt::format("{} is {} × {}, but {}", name, values.rows(), values.cols(),
+                               must_be(rows, columns));
+    }
+    return has_any ? "" : fmt::format("no custom matrix is a parameter of {}", name_of(experiment.mechanism));
+}
+
 Experiment learning_from(Experiment experiment, std::string corpus) {
     experiment = untrained(std::move(experiment));
     experiment.training.corpus = std::move(corpus);

@@ -15,6 +15,9 @@ namespace attnscope {
 /// The experiment that a run starts from, which is all that it depends on except the sentence: the step is 0,
 /// and no parameter is custom.
 Experiment untrained(Experiment experiment);
+/// Why the custom matrices are not parameters of the model that is set: they are another mechanism's, or of
+/// other sizes. Empty if the model takes them; those that are missing are drawn.
+std::string why_parameters_do_not_fit(const Experiment& experiment);
 /// The experiment at the start of a run that learns another text, with the words of that text. Throws
 /// Error(bad_input) for a text that cannot be learned from.
 Experiment learning_from(Experiment experiment, std::string corpus);

@@ -56,7 +56,7 @@ void add(Words& words, std::string_view word) {
     if (std::ranges::find(words, word) == words.end()) words.emplace_back(word);
 }
 
-/// English words so far, and French ones with the English words that they look at.
+/// The English words so far, and the French ones with the English words that they attend to.
 class Translation {
 public:
     explicit Translation(Generator& generator) : generator_(generator) {}
@@ -106,7 +106,8 @@ private:
         if (described && !adjective.stands_before) describe();
     }
 
-    /// Between "ne" and "pas" a verb may look at "not" as well as at itself: no key.
+    /// Adds a verb. Between "ne" and "pas" it may attend to "not" as well as to its own translation, so it
+    /// has no key.
     void verb(Person person) {
         const Verb& verb = any(k_verbs);
         const std::string_view french = verb.french[person];

@@ -1,4 +1,5 @@
-// A little English and its French, of a grammar small enough to be learned in seconds.
+// A small vocabulary of English and its French translation, with a grammar small enough to be learned in
+// seconds.
 #pragma once
 
 #include <string>

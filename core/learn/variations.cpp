@@ -31,12 +31,13 @@ constexpr std::array k_variations = {
               [](Experiment& e) { e.training.ablated = e.transformer.ablated; }},
     Variation{"no attention", "The encoder's last state alone has to hold the whole sentence", k_decoder,
               [](Experiment& e) { e.seq2seq.decoder_attention = DecoderAttention::none; }},
-    Variation{"no backward reader", "An annotation then knows only the words up to its own", k_decoder,
+    Variation{"no backward encoder", "An annotation then knows only the words up to its own", k_decoder,
               [](Experiment& e) { e.seq2seq.encoder = Encoder::forward; }},
-    Variation{"another seed", "What depends on the weights that were drawn, and what does not", std::nullopt,
+    Variation{"another seed", "What depends on the random initial weights, and what does not", std::nullopt,
               [](Experiment& e) { e.weights.seed = Seed::from_unsigned(e.weights.seed.bits() + 1); }},
-    Variation{"plain gradient descent", "The same learning rate, without Adam's means of past gradients",
-              std::nullopt, [](Experiment& e) { e.training.optimizer.kind = OptimizerKind::sgd; }},
+    Variation{"plain gradient descent",
+              "The same learning rate, without Adam's running averages of the gradients", std::nullopt,
+              [](Experiment& e) { e.training.optimizer.kind = OptimizerKind::sgd; }},
 };
 
 }  // namespace

@@ -73,7 +73,7 @@ void Ablate::explain_gradient(Proof& proof, const GradientCell& cell) const {
         case Ablation::zero: proof.add_step(fmt::format("head {} is ablated", cell.head + 1), 0); break;
         case Ablation::mean: {
             const Eigen::RowVectorXf d = cell.d_column(cell.head, cell.column);
-            proof.terms_title = cell.words.gradient(0) + ", position by position";
+            proof.terms_title = {cell.words.gradient(0), "position by position"};
             add_numbers(proof, cell, SumOver::rows, cell.head, d);
             proof.add_step(fmt::format("÷ {} positions", d.size()), d.cast<double>().mean());
             break;

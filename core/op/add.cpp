@@ -80,7 +80,7 @@ void AddBias::explain_gradient(Proof& proof, const GradientCell& cell) const {
         return pass_on(proof, cell, cell.first_head(), cell.row, cell.column);
     for (int h = 0; h <= cell.last_head(); ++h)
         proof.add_term(fmt::format("head {}", h + 1), 1, cell.d(h, cell.row, cell.column));
-    proof.terms_title = "the sum over the heads of " + cell.words.gradient(0);
+    proof.terms_title = {"the sum over the heads of " + cell.words.gradient(0)};
 }
 
 void AddBias::explain(Proof& proof, const Cell& cell) const {

@@ -46,6 +46,7 @@ struct AddBias {
     std::string formula(const Symbols& in) const {
         return in.formula_of(0) + " + " + in.of(1) + (in.count > 2 ? " + " + in.of(2) : "");
     }
+    std::string sentence() const { return "Add the bias of each pair of query and key to its score."; }
     Operands operands() const { return {.same_as = 0}; }
     void forward(const Work& in, Tensor& out) const;
     /// dY for each; a bias without heads gets the sum over the heads.

@@ -30,14 +30,15 @@ Row window_center(const Alignment& how, int i, const RowView& state) {
 
 Row alignment_scores(const ConstMatrixView& W_a, const ConstMatrixView& v_a, const ConstMatrixView& keys,
                      const RowView& state) {
-    const Eigen::ArrayXd asked = product_in_double(W_a, state);
-    const Eigen::ArrayXd weights = v_a.row(0).transpose().cast<double>().array();
+    const Eigen::RowVectorXd asked = product_in_double(W_a, state).matrix().transpose(),
+                             weights = v_a.row(0).cast<double>();
     Row scores(keys.rows());
     const RowLoop loop{1, keys.rows(), k_tanh_work * static_cast<double>(keys.cols())};
     for_row_blocks(loop, [&](RowBlock block) {
         for (Eigen::Index j = block.first; j < block.first + block.count; ++j) {
-            const Eigen::ArrayXd key = keys.row(j).transpose().cast<double>().array();
-            scores(j) = static_cast<float>((weights * (asked + key).tanh()).sum());
+            const Eigen::RowVectorXd key = keys.row(j).cast<double>();
+            const auto hidden = alignment_hidden<StandardFunctions>(asked, key);
+            scores(j) = static_cast<float>((weights.array() * hidden).sum());
         }
     });
     return scores;

@@ -4,8 +4,22 @@
 #include "core/op/gru.h"
 #include "core/op/mask.h"
 #include "core/op/normalizers.h"
+#include "core/op/sigmoid.h"
 
 namespace attnscope {
+
+/// The hidden units of an alignment, tanh(W_a s + U_a h_j): asked 1 × A is W_a s, row j of keys (S × A) is
+/// U_a h_j; S × A.
+template <typename Functions, typename Asked, typename Keys>
+auto alignment_hidden(const Asked& asked, const Keys& keys) {
+    return Functions::tanh((keys.rowwise() + asked).array());
+}
+/// The gradient of the sums W_a s + U_a h_j, from that of the scores e (S × 1), v_a (1 × A) and the hidden
+/// units (S × A): de_j v_a (1 − tanh²); S × A.
+template <typename DScores, typename V, typename Hidden>
+auto alignment_back(const DScores& d_scores, const V& v_a, const Hidden& hidden) {
+    return before_tanh((d_scores * v_a).array(), hidden.array());
+}
 
 /// e_j = v_a · tanh(W_a s + U_a h_j) for every annotation (Bahdanau et al. 2015, §A.1.2). state s 1 × D, W_a
 /// A × D, v_a 1 × A, keys S × A with row j = U_a h_j. Returns 1 × S.

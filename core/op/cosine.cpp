@@ -48,8 +48,8 @@ void Sharpen::backward(const Backward& at) const {
 void Cosine::explain_gradient(Proof& proof, const GradientCell& cell) const {
     const std::size_t other = 1 - cell.input;
     const bool of_query = cell.input == 0;
-    proof.terms_title =
-        cell.words.gradient(0) + " · slope of the cosine, " + (of_query ? "key by key" : "query by query");
+    proof.terms_title = {cell.words.gradient(0) + " · slope of the cosine",
+                         of_query ? "key by key" : "query by query"};
     for (int h = cell.first_head(); h <= cell.last_head(); ++h) {
         const Eigen::RowVectorXd own = cell.in_row(cell.input, h, cell.row).cast<double>();
         const Eigen::RowVectorXf dC = of_query ? cell.d_row(h, cell.row) : cell.d_column(h, cell.row);
@@ -69,7 +69,7 @@ void Cosine::explain_gradient(Proof& proof, const GradientCell& cell) const {
 void Cosine::explain(Proof& proof, const Cell& cell) const {
     const Eigen::RowVectorXf q = cell.row_of(0, cell.row), k = cell.row_of(1, cell.column);
     const double norms = q.cast<double>().norm() * k.cast<double>().norm();
-    proof.terms_title = "q · k, term by term";
+    proof.terms_title = {"q · k", "term by term"};
     proof.add_terms("", q, k);
     proof.terms_result = proof.terms_sum;
     proof.add_step("q · k", proof.terms_sum);
@@ -88,18 +88,18 @@ void Sharpen::explain(Proof& proof, const Cell& cell) const {
 
 namespace {
 
-constexpr const char* k_heading = "Scores: the cosine of every query with every key.";
+constexpr const char* k_cosine_heading = "Scores: the cosine of every query with every key.";
 
 }  // namespace
 
 void Cosine::torch(TorchLines& py) const {
-    py.section = k_heading;
+    py.section = k_cosine_heading;
     py.line("norms = {}.norm(dim=-1).unsqueeze(-1) * {}.norm(dim=-1).unsqueeze(-2)", py.in(0), py.in(1));
     py.line("{} = {} @ {} / norms.clamp(min=1e-8)", py.out(), py.in(0), py.transposed(1));
 }
 
 void Sharpen::torch(TorchLines& py) const {
-    py.section = k_heading;
+    py.section = k_cosine_heading;
     py.line("{} = {} * {}", py.out(), factor, py.in(0));
 }
 

@@ -13,6 +13,10 @@ namespace attnscope::op {
 struct Cosine {
     Shape shape(Shapes in) const { return per_head(in[0].heads, in[0].rows, in[1].rows); }
     std::string formula(const Symbols&) const { return "q · k ÷ max( |q| |k|, 1e-8 )"; }
+    std::string sentence() const {
+        return "Divide the dot product of query and key by their lengths: only the angle between them "
+               "counts.";
+    }
     Operands operands() const { return {.left = 0, .above = 1, .is_transposed = true}; }
     void forward(const Work& in, Tensor& out) const;
     /// With n = |q| |k| and c the result: dq = Σ dc (k ÷ n − c q ÷ |q|²), dk by symmetry; at 1e-8 the divisor
@@ -31,6 +35,9 @@ struct Sharpen {
     Shape shape(Shapes in) const { return in[0]; }
     std::string formula(const Symbols&) const { return "β q · k ÷ |q| |k|"; }
     std::string caption(const Symbols& in) const { return "β·" + in.of(0); }
+    std::string sentence() const {
+        return fmt::format("× β {}: a larger factor makes the weights less even.", number_text(factor));
+    }
     Operands operands() const { return {.same_as = 0}; }
     void forward(const Work& in, Tensor& out) const;
     /// dX = β dY.

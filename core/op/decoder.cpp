@@ -22,9 +22,10 @@ using enum Decode::Input;
 template <typename Use>
 void with_decoder(const DecoderRule& rule, const Work& in, const Use& use) {
     const ConstMatrixView h = in.head(annotations), none(nullptr, 0, 0);
-    Row last = h.row(h.rows() - 1);
-    const Eigen::Index states = last.size() / 2;
-    if (rule.encoder == Encoder::bidirectional) last.tail(states) = h.row(0).tail(states);
+    Row last(h.cols());
+    for_each_last_state(rule.encoder, h.rows(), h.cols(), [&](auto word, auto column, auto width) {
+        last.segment(column, width) = h.row(word).segment(column, width);
+    });
     const bool predicts = rule.aligns && predicts_window(rule.normalizer);
     const Alignment alignment{.W_a = rule.aligns ? in.head(W_a) : none,
                               .v_a = rule.aligns ? in.head(v_a) : none,
@@ -210,7 +211,7 @@ private:
     void explain_score(Proof& proof) const {
         const Eigen::RowVectorXd s = state(query_step()).cast<double>();
         proof.sum_name = "e";
-        proof.terms_title = "v_a · tanh( W_a s + U_a h ), unit by unit";
+        proof.terms_title = {"v_a · tanh( W_a s + U_a h )", "unit by unit"};
         for (int k = 0; k < cell_.shape(v_a).columns; ++k) {
             const double sum = cell_.at(keys, cell_.column, k) + cell_.row_of(W_a, k).cast<double>().dot(s);
             proof.add_term(std::to_string(k + 1), cell_.at(v_a, 0, k), static_cast<float>(std::tanh(sum)));
@@ -275,7 +276,7 @@ private:
         }
         explain_as(proof, WeightedSum{}, DecoderPart::context,
                    {{&of(DecoderPart::weights)}, {&of(rule_.logits())}, {cell_.inputs[annotations]}});
-        proof.terms_title = "weight × annotation, word by word";
+        proof.terms_title = {"weight × annotation", "word by word"};
     }
     void explain_unit_part(Proof& proof, UnitPart part) const {
         std::vector<std::pair<std::string, Eigen::RowVectorXf>> input;
@@ -313,22 +314,22 @@ void OutputLogits::explain_gradient(Proof& proof, const GradientCell& cell) cons
     if (cell.input < 3) {
         int first = 0;
         for (std::size_t i = 0; i < cell.input; ++i) first += cell.shape(i).columns;
-        proof.terms_title = dY + " · W_out, word by word";
+        proof.terms_title = {dY + " · W_out", "word by word"};
         return add_products(proof, cell, SumOver::columns, 0, cell.d_row(0, cell.row),
                             cell.in_column(3, 0, first + cell.column));
     }
     if (cell.input == 3) {
-        proof.terms_title = fmt::format("{} · {}, step by step", dY, cell.words.symbol(part));
+        proof.terms_title = {fmt::format("{} · {}", dY, cell.words.symbol(part)), "step by step"};
         return add_products(proof, cell, SumOver::rows, 0, cell.d_column(0, cell.row),
                             cell.in_column(part, 0, column));
     }
-    proof.terms_title = dY + ", step by step";
+    proof.terms_title = {dY, "step by step"};
     add_numbers(proof, cell, SumOver::rows, 0, cell.d_column(0, cell.column));
 }
 
 void OutputLogits::explain(Proof& proof, const Cell& cell) const {
     const Eigen::RowVectorXf W = cell.row_of(3, cell.column);
-    proof.terms_title = "W_out [s; y; c], term by term";
+    proof.terms_title = {"W_out [s; y; c]", "term by term"};
     Eigen::Index first = 0;
     for (std::size_t input = 0; input < 3; ++input) {
         constexpr const char* k_letters[] = {"s", "y", "c"};
@@ -408,6 +409,16 @@ std::string Decode::caption(const Symbols& in) const {
         case DecoderPart::weights:
             return rule.normalizer == Normalization::softmax ? "" : std::string(name_of(rule.normalizer));
         case DecoderPart::context: return rule.aligns ? "" : "last state";
+        default: return "";
+    }
+}
+
+std::string Decode::sentence(std::size_t result) const {
+    switch (rule.parts()[result]) {
+        case DecoderPart::scores:
+            return "Multiply each hidden unit of state and word by its weight in v_a and add up.";
+        case DecoderPart::scaled: return rule.scale().sentence();
+        case DecoderPart::weights: return predicts_window(rule.normalizer) ? ApplyWindow{}.sentence() : "";
         default: return "";
     }
 }

@@ -74,6 +74,7 @@ struct Decode {
     std::vector<Shape> shapes(Shapes in) const;
     std::string formula(const Symbols& in) const;
     std::string caption(const Symbols& in) const;  ///< empty: as usual
+    std::string sentence(std::size_t result) const;
     Operands operands(std::size_t result) const;
     std::vector<Tensor> results(const Work& in) const;
     /// Goes through the steps from the last to the first; completes the gradients of all results, in double.

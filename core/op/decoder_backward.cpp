@@ -1,4 +1,5 @@
 // The gradients of a decoder.
+#include "core/op/alignment.h"
 #include "core/op/decoder.h"
 #include "core/op/gru_backward.h"
 #include "core/op/local_window.h"
@@ -11,6 +12,7 @@ namespace {
 using Eigen::ArrayXd;
 using Eigen::Index;
 using Eigen::MatrixXd;
+using Eigen::RowVectorXd;
 
 using enum Decode::Input;
 
@@ -31,10 +33,10 @@ public:
         if (!rule.aligns) return;
         keys_ = at.input(keys).cast<double>();
         W_a_ = at.input(W_a).cast<double>();
-        v_a_ = at.input_row(v_a, 0);
+        v_a_ = at.input(v_a).row(0).cast<double>();
         dkeys_ = MatrixXd::Zero(keys_.rows(), keys_.cols());
         dW_a_ = MatrixXd::Zero(W_a_.rows(), W_a_.cols());
-        dv_a_ = ArrayXd::Zero(v_a_.size());
+        dv_a_ = RowVectorXd::Zero(v_a_.size());
     }
 
     void run() {
@@ -68,7 +70,7 @@ public:
         if (!rule_.aligns) return;
         at_.add(keys, dkeys_);
         at_.add(W_a, dW_a_);
-        at_.add_row(v_a, 0, dv_a_);
+        at_.add(v_a, dv_a_);
     }
 
 private:
@@ -113,13 +115,9 @@ private:
 
     /// Every step's context is the encoder's last states.
     void add_fixed(const ArrayXd& dcontext) {
-        const Index half = dcontext.size() / 2;
-        const bool both = rule_.encoder == Encoder::bidirectional;
-        const Index last = both ? half : dcontext.size();
-        dh_.row(h_.rows() - 1).head(last) += dcontext.head(last).matrix().transpose();
-        if (both)
-            dh_.row(0).tail(dcontext.size() - half) +=
-                dcontext.tail(dcontext.size() - half).matrix().transpose();
+        for_each_last_state(rule_.encoder, h_.rows(), h_.cols(), [&](Index word, Index column, Index width) {
+            dh_.row(word).segment(column, width) += dcontext.segment(column, width).matrix().transpose();
+        });
     }
 
     static Tensor row(const ArrayXd& values) {
@@ -165,17 +163,17 @@ private:
 
     /// Passes the gradient back through v_a · tanh(W_a s + U_a h_j).
     ArrayXd scores(const ArrayXd& state, const ArrayXd& de) {
-        const ArrayXd asked = (W_a_ * state.matrix()).array();
-        ArrayXd dasked = ArrayXd::Zero(asked.size());
+        const RowVectorXd asked = (W_a_ * state.matrix()).transpose();
+        const MatrixXd hidden = alignment_hidden<StandardFunctions>(asked, keys_),
+                       dsums = alignment_back(de.matrix(), v_a_, hidden);
+        RowVectorXd dasked = RowVectorXd::Zero(asked.size());
         for (Index j = 0; j < de.size(); ++j) {
-            const ArrayXd t = (asked + keys_.row(j).transpose().array()).tanh();
-            const ArrayXd du = de(j) * v_a_ * (1 - t.square());
-            dv_a_ += de(j) * t;
-            dkeys_.row(j) += du.matrix().transpose();
-            dasked += du;
+            dv_a_ += de(j) * hidden.row(j);
+            dasked += dsums.row(j);
         }
-        dW_a_ += dasked.matrix() * state.matrix().transpose();
-        return (W_a_.transpose() * dasked.matrix()).array();
+        dkeys_ += dsums;
+        dW_a_ += dasked.transpose() * state.matrix().transpose();
+        return (W_a_.transpose() * dasked.transpose()).array();
     }
 
     const DecoderRule& rule_;
@@ -183,7 +181,7 @@ private:
     const Backward& at_;
     GruBackward gru_;
     MatrixXd h_, dh_, keys_, W_a_, dkeys_, dW_a_;
-    ArrayXd v_a_, dv_a_;
+    RowVectorXd v_a_, dv_a_;
 };
 
 }  // namespace

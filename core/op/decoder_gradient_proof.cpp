@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "core/op/alignment.h"
 #include "core/op/decoder.h"
 #include "core/op/gradient_proof.h"
 #include "core/op/gru_proof.h"
@@ -169,7 +170,7 @@ private:
             return;
         }
         const std::size_t context = of(DecoderPart::context);
-        proof.terms_title = cell_.words.gradient(context) + ", step by step";
+        proof.terms_title = {cell_.words.gradient(context), "step by step"};
         for (int i = 0; i < steps(); ++i)
             proof.add_term(cell_.words.row_label(context, i), 1, cell_.d(0, i, cell_.column, context));
     }
@@ -179,30 +180,29 @@ private:
         const Eigen::MatrixXd of_words = cell_.inputs[keys]->host().head(0).cast<double>();
         const Eigen::RowVectorXd asked =
             query(i).cast<double>() * cell_.inputs[W_a]->host().head(0).cast<double>().transpose();
-        return (of_words.rowwise() + asked).array().tanh();
+        return alignment_hidden<StandardFunctions>(asked, of_words);
     }
     /// The gradient before the tanh, for each word and unit: de v_a (1 − tanh²).
-    Eigen::MatrixXd before_tanh(int i) const {
-        const Eigen::ArrayXXd t = hidden(i).array();
+    Eigen::MatrixXd before_units(int i) const {
         const Eigen::RowVectorXd de = cell_.d_row(0, i, of(DecoderPart::scores)).cast<double>(),
                                  v = cell_.in_row(v_a, 0, 0).cast<double>();
-        return ((de.transpose() * v).array() * (1 - t.square())).matrix();
+        return alignment_back(de.transpose(), v, hidden(i));
     }
     std::string de() const { return cell_.words.gradient(of(DecoderPart::scores)); }
     void add_step(Proof& proof, int i, double left, float right) const {
         proof.add_term(cell_.words.row_label(of(DecoderPart::scores), i), static_cast<float>(left), right);
     }
     void explain_key(Proof& proof) const {
-        proof.terms_title = "before tanh: " + de() + " ∘ v_a (1 − tanh²), step by step";
-        for (int i = 0; i < steps(); ++i) add_step(proof, i, before_tanh(i)(cell_.row, cell_.column), 1);
+        proof.terms_title = {"before tanh: " + de() + " ∘ v_a (1 − tanh²)", "step by step"};
+        for (int i = 0; i < steps(); ++i) add_step(proof, i, before_units(i)(cell_.row, cell_.column), 1);
     }
     void explain_asked(Proof& proof) const {
-        proof.terms_title = "before tanh: " + de() + " ∘ v_a (1 − tanh²), times s, step by step";
+        proof.terms_title = {"before tanh: " + de() + " ∘ v_a (1 − tanh²), times s", "step by step"};
         for (int i = 0; i < steps(); ++i)
-            add_step(proof, i, before_tanh(i).col(cell_.row).sum(), query(i)(cell_.column));
+            add_step(proof, i, before_units(i).col(cell_.row).sum(), query(i)(cell_.column));
     }
     void explain_units(Proof& proof) const {
-        proof.terms_title = de() + " · tanh(…), step by step";
+        proof.terms_title = {de() + " · tanh(…)", "step by step"};
         for (int i = 0; i < steps(); ++i)
             add_step(proof, i,
                      cell_.d_row(0, i, of(DecoderPart::scores))
@@ -233,8 +233,8 @@ private:
             if (proof.terms.empty()) proof.remark = "the last state: no later step depends on it";
             return;
         }
-        proof.terms_title = "what the step and its alignment pass back, unit by unit";
-        const Eigen::RowVectorXd asked = before_tanh(asking).colwise().sum();
+        proof.terms_title = {"what the step and its alignment pass back", "unit by unit"};
+        const Eigen::RowVectorXd asked = before_units(asking).colwise().sum();
         for (Eigen::Index k = 0; k < asked.size(); ++k)
             proof.add_term(fmt::format("a {}", k + 1), static_cast<float>(asked(k)),
                            cell_.in(W_a, 0, static_cast<int>(k), cell_.column));

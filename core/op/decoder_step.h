@@ -26,6 +26,18 @@ struct DecoderStep {
 /// - `current` (Luong et al. 2015, §3; the seq2seq notebook): s_i = GRU(y, s_(i−1)), then e_ij from s_i.
 DecoderStep decode_step(const Decoder& decoder, int i, const RowView& word, const RowView& state);
 
+/// The encoder's last states in annotations of so many words and columns: calls use(word, first column,
+/// columns) with the forward states at the last word and, if there are any, the backward ones at the first.
+template <typename Use>
+void for_each_last_state(Encoder encoder, Eigen::Index words, Eigen::Index columns, const Use& use) {
+    switch (encoder) {
+        case Encoder::forward: return use(words - 1, Eigen::Index{0}, columns);
+        case Encoder::bidirectional:
+            use(words - 1, Eigen::Index{0}, columns / 2);
+            return use(Eigen::Index{0}, columns / 2, columns / 2);
+    }
+}
+
 /// One step for each row of words (N × d): teacher forcing. Throws Canceled.
 std::vector<DecoderStep> decode(const Decoder& decoder, const ConstMatrixView& words,
                                 const std::stop_token& cancel);

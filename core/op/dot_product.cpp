@@ -24,7 +24,7 @@ void DotProduct::explain_gradient(Proof& proof, const GradientCell& cell) const 
 }
 
 void DotProduct::explain(Proof& proof, const Cell& cell) const {
-    proof.terms_title = "q · k, term by term";
+    proof.terms_title = {"q · k", "term by term"};
     const Eigen::RowVectorXf q = cell.row_of(0, cell.row), k = cell.row_of(1, cell.column);
     for (int i = 0; i < q.size(); ++i) proof.add_term(cell.words.column_label(1, i), q(i), k(i));
     proof.terms_result = cell.value;

@@ -14,6 +14,10 @@ namespace attnscope::op {
 struct DotProduct {
     Shape shape(Shapes in) const { return per_head(in[0].heads, in[0].rows, in[1].rows); }
     std::string formula(const Symbols& in) const { return in.of(0) + " " + in.of(1) + "ᵀ"; }
+    std::string sentence() const {
+        return "Multiply query and key dimension by dimension and add up: the more they point the same way, "
+               "the higher the score.";
+    }
     Operands operands() const { return {.left = 0, .above = 1, .is_transposed = true}; }
     void forward(const Work& in, Tensor& out) const;
     /// dQ = dS K, dK = dSᵀ Q.

@@ -18,6 +18,10 @@ struct Dropout {
     std::string formula(const Symbols& in) const {
         return fmt::format("{} ∘ kept ÷ (1 − p), p = {}", in.of(0), number_text(1 - keep_probability));
     }
+    std::string sentence() const {
+        return "Dropout sets some weights to 0 and enlarges the others, so that the sum is the same on "
+               "average.";
+    }
     Operands operands() const { return {.same_as = 0}; }
     void forward(const Work& in, Tensor& out) const;
     /// dA = dY ∘ kept ÷ (1 − p).

@@ -27,9 +27,9 @@ void GeneralScore::backward(const Backward& at) const {
 }
 
 void GeneralScore::explain_gradient(Proof& proof, const GradientCell& cell) const {
-    constexpr const char* k_titles[] = {" · (W k), key by key", " · (q W), query by query",
-                                        " k · q, query by query"};
-    proof.terms_title = cell.words.gradient(0) + k_titles[cell.input];
+    constexpr const char* k_factors[] = {" · (W k)", " · (q W)", " k · q"};
+    proof.terms_title = {cell.words.gradient(0) + k_factors[cell.input],
+                         cell.input == 0 ? "key by key" : "query by query"};
     const auto head_of = [&](std::size_t i, int h) {
         return cell.inputs[i]->host().head(std::min(h, cell.shape(i).heads - 1));
     };
@@ -48,7 +48,7 @@ void GeneralScore::explain_gradient(Proof& proof, const GradientCell& cell) cons
 
 /// Each (q W)_c is rounded to float32.
 void GeneralScore::explain(Proof& proof, const Cell& cell) const {
-    proof.terms_title = "(q W) · k, term by term";
+    proof.terms_title = {"(q W) · k", "term by term"};
     const Eigen::RowVectorXf qW = cell.row_of(0, cell.row) * cell.inputs[2]->host().head(0);
     proof.add_terms("", qW, cell.row_of(1, cell.column));
     proof.terms_result = cell.value;

@@ -14,6 +14,10 @@ struct GeneralScore {
     Shape shape(Shapes in) const { return per_head(in[0].heads, in[0].rows, in[1].rows); }
     std::string formula(const Symbols& in) const { return in.of(0) + " " + in.of(2) + " " + in.of(1) + "ᵀ"; }
     std::string caption(const Symbols&) const { return "general"; }
+    std::string sentence() const {
+        return "Transform the query by W, then multiply it and the key dimension by dimension and add up: W "
+               "decides which dimensions are compared.";
+    }
     Operands operands() const { return {.left = 0, .above = 1, .is_transposed = true}; }
     void forward(const Work& in, Tensor& out) const;
     /// dQ = dS K Wᵀ, dK = dSᵀ Q W, dW = Σ over heads of Qᵀ dS K.

@@ -35,8 +35,8 @@ void pass_on(Proof& proof, const GradientCell& cell, int h, int row, int column)
 
 void add_score_products(Proof& proof, const GradientCell& cell, std::string_view keys) {
     const bool of_query = cell.input == 0;
-    proof.terms_title = fmt::format("{} · {}, {}", cell.words.gradient(0), of_query ? keys : "q",
-                                    of_query ? "key by key" : "query by query");
+    proof.terms_title = {fmt::format("{} · {}", cell.words.gradient(0), of_query ? keys : "q"),
+                         of_query ? "key by key" : "query by query"};
     for (int h = cell.first_head(); h <= cell.last_head(); ++h)
         add_products(proof, cell, of_query ? SumOver::columns : SumOver::rows, h,
                      of_query ? cell.d_row(h, cell.row) : cell.d_column(h, cell.row),

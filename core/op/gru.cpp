@@ -1,9 +1,8 @@
 #include "core/op/gru.h"
 
-#include <cmath>
-
 #include "core/canceled.h"
 #include "core/cpu/row_blocks.h"
+#include "core/op/gru_cell.h"
 
 namespace attnscope {
 namespace {
@@ -11,8 +10,6 @@ namespace {
 Row rounded(const Eigen::ArrayXd& x) { return x.cast<float>().matrix().transpose(); }
 
 }  // namespace
-
-double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 
 Eigen::ArrayXd product_in_double(const ConstMatrixView& W, const RowView& x) {
     Eigen::ArrayXd sums(W.rows());
@@ -26,18 +23,16 @@ Eigen::ArrayXd product_in_double(const ConstMatrixView& W, const RowView& x) {
 }
 
 GruStep gru_step(const GruWeights& weights, const RowView& x, const RowView& h) {
-    const Eigen::Index size = h.size();
     const auto biased = [](const ConstMatrixView& W, const RowView& row, const ConstMatrixView& b) {
         return Eigen::ArrayXd(product_in_double(W, row) + b.row(0).transpose().cast<double>().array());
     };
     const Eigen::ArrayXd from_input = biased(weights.W_ih, x, weights.b_ih);
     const Eigen::ArrayXd from_state = biased(weights.W_hh, h, weights.b_hh);
-    const Eigen::ArrayXd r = (from_input.head(size) + from_state.head(size)).unaryExpr(&sigmoid);
-    const Eigen::ArrayXd z =
-        (from_input.segment(size, size) + from_state.segment(size, size)).unaryExpr(&sigmoid);
-    const Eigen::ArrayXd n = (from_input.tail(size) + r * from_state.tail(size)).tanh();
     const Eigen::ArrayXd old = h.transpose().cast<double>().array();
-    return {rounded(r), rounded(z), rounded(n), rounded((1 - z) * n + z * old)};
+    Gates<Eigen::ArrayXd> gates;
+    Eigen::ArrayXd state;
+    gru_cell<StandardFunctions>(gates_of(from_input), gates_of(from_state), old, gates, state);
+    return {rounded(gates.r), rounded(gates.z), rounded(gates.n), rounded(state)};
 }
 
 std::vector<GruStep> encode(const GruWeights& weights, ConstMatrixView X, Direction direction,

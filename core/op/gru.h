@@ -63,6 +63,5 @@ std::vector<GruStep> encode(const GruWeights& weights, ConstMatrixView X, Direct
 
 /// W x, summed in double; W out × in, x 1 × in. The same for any number of threads.
 Eigen::ArrayXd product_in_double(const ConstMatrixView& W, const RowView& x);
-double sigmoid(double x);
 
 }  // namespace attnscope

@@ -1,5 +1,7 @@
 #include "core/op/gru_backward.h"
 
+#include "core/op/gru_cell.h"
+
 namespace attnscope::op {
 
 void complete(const Backward& at, std::size_t result, Eigen::Index row, const Eigen::ArrayXd& gradient) {
@@ -19,29 +21,27 @@ Eigen::ArrayXd GruBackward::step(const Backward& at, std::size_t first, Eigen::I
                                  const Eigen::ArrayXd& input, const Eigen::ArrayXd& old_state,
                                  const Eigen::ArrayXd& carried) {
     const Eigen::Index size = old_state.size();
-    const Eigen::ArrayXd r = at.result_row(first, row), z = at.result_row(first + 1, row),
-                         n = at.result_row(first + 2, row);
+    const Gates<Eigen::ArrayXd> gates{at.result_row(first, row), at.result_row(first + 1, row),
+                                      at.result_row(first + 2, row)};
     const Eigen::ArrayXd u_n = (W_hh_.bottomRows(size) * old_state.matrix()).array() + b_hh_.tail(size);
 
     const Eigen::ArrayXd dstate = at.gradient_row(first + 3, row) + carried;
-    const Eigen::ArrayXd dn = at.gradient_row(first + 2, row) + dstate * (1 - z);
-    const Eigen::ArrayXd dz = at.gradient_row(first + 1, row) + dstate * (old_state - n);
-    const Eigen::ArrayXd before_tanh = dn * (1 - n.square());
-    const Eigen::ArrayXd dr = at.gradient_row(first, row) + before_tanh * u_n;
-    complete(at, first, row, dr);
-    complete(at, first + 1, row, dz);
-    complete(at, first + 2, row, dn);
+    Gates<Eigen::ArrayXd> d{at.gradient_row(first, row), at.gradient_row(first + 1, row),
+                            at.gradient_row(first + 2, row)};
+    add_to_gates(gates, u_n, old_state, dstate, d);
+    complete(at, first, row, d.r);
+    complete(at, first + 1, row, d.z);
+    complete(at, first + 2, row, d.n);
     complete(at, first + 3, row, dstate);
 
     Eigen::ArrayXd of_input_part(3 * size), of_state_part(3 * size);
-    of_input_part << dr * r * (1 - r), dz * z * (1 - z), before_tanh;
-    of_state_part << of_input_part.head(2 * size), before_tanh * r;
+    before_gates(gates, d, gates_of(of_input_part), gates_of(of_state_part));
     dW_ih_ += of_input_part.matrix() * input.matrix().transpose();
     dW_hh_ += of_state_part.matrix() * old_state.matrix().transpose();
     db_ih_ += of_input_part;
     db_hh_ += of_state_part;
     of_input = (W_ih_.transpose() * of_input_part.matrix()).array();
-    return dstate * z + (W_hh_.transpose() * of_state_part.matrix()).array();
+    return dstate * gates.z + (W_hh_.transpose() * of_state_part.matrix()).array();
 }
 
 void GruBackward::add_to(const Backward& at, std::size_t first) const {

@@ -6,12 +6,8 @@
 
 namespace attnscope::op {
 
-/// The gradients of gru_step() over steps that are walked from the last to the first, in double. With dh' the
-/// gradient of the new state, u_n = W_hn h + b_hn and ∘ cell by cell:
-///     dn = dh' ∘ (1 − z), dz = dh' ∘ (h − n), dr = dn ∘ (1 − n²) ∘ u_n
-///     before the sigmoid: dr ∘ r (1 − r) and dz ∘ z (1 − z); before the tanh: dn ∘ (1 − n²), times r for
-///     the state's part
-/// and through the products as in Linear.
+/// The gradients of gru_step() over steps that are walked from the last to the first, in double: through the
+/// gates as in add_to_gates() and before_gates() (core/op/gru_cell.h), and through the products as in Linear.
 struct GruBackward {
     explicit GruBackward(const GruWeights& parameters);
 

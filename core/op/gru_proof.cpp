@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "core/op/gru_cell.h"
+
 namespace attnscope::op {
 namespace {
 
@@ -10,7 +12,7 @@ void explain_gate(Proof& proof, const UnitCell& unit, UnitPart gate) {
     const Cell& cell = unit.cell;
     const int row = static_cast<int>(gate) * static_cast<int>(unit.state.size()) + cell.column;
     const Eigen::RowVectorXf W_i = cell.row_of(unit.parameters, row);
-    proof.terms_title = "W_i input and W_h state, term by term";
+    proof.terms_title = {"W_i input and W_h state", "term by term"};
     double input = 0;
     Eigen::Index first = 0;
     for (const auto& [letter, values] : unit.input) {
@@ -36,7 +38,7 @@ void explain_gate(Proof& proof, const UnitCell& unit, UnitPart gate) {
 
 void explain_unit(Proof& proof, const UnitCell& unit, UnitPart part) {
     if (part != UnitPart::state) return explain_gate(proof, unit, part);
-    proof.terms_title = "(1 − z) · n + z · old state";
+    proof.terms_title = {"(1 − z) · n + z · old state"};
     proof.add_term("(1 − z) · n", 1 - unit.z, unit.n);
     proof.add_term("z · old", unit.z, unit.state(unit.cell.column));
     proof.terms_result = unit.cell.value;
@@ -54,11 +56,10 @@ Eigen::RowVectorXf before_gates(const UnitSteps& unit, int step, bool of_state) 
     const auto gradient = [&](std::size_t part) {
         return Eigen::ArrayXd(cell.d_row(0, step, unit.gates + part).transpose().cast<double>().array());
     };
-    const Eigen::ArrayXd r = value(0), z = value(1), n = value(2);
-    Eigen::ArrayXd all(3 * r.size());
-    all << gradient(0) * r * (1 - r), gradient(1) * z * (1 - z), gradient(2) * (1 - n.square());
-    if (of_state) all.tail(r.size()) *= r;
-    return all.matrix().transpose().cast<float>();
+    const Gates<Eigen::ArrayXd> gates{value(0), value(1), value(2)}, d{gradient(0), gradient(1), gradient(2)};
+    Eigen::ArrayXd of_input_part(3 * d.r.size()), of_state_part(3 * d.r.size());
+    before_gates(gates, d, gates_of(of_input_part), gates_of(of_state_part));
+    return (of_state ? of_state_part : of_input_part).matrix().transpose().cast<float>();
 }
 
 /// The terms of Σ W(u, column) · (gradient before gate u).
@@ -73,12 +74,12 @@ void add_gates(Proof& proof, const UnitSteps& unit, std::size_t W, int step, int
 }  // namespace
 
 void explain_unit_input(Proof& proof, const UnitSteps& unit, int step, int column) {
-    proof.terms_title = "before the gates, times W_ih, unit by unit";
+    proof.terms_title = {"before the gates, times W_ih", "unit by unit"};
     add_gates(proof, unit, unit.parameters, step, column);
 }
 
 void explain_unit_old_state(Proof& proof, const UnitSteps& unit, int step, int column) {
-    proof.terms_title = "z · new state and before the gates · W_hh, unit by unit";
+    proof.terms_title = {"z · new state and before the gates · W_hh", "unit by unit"};
     proof.add_term("z", unit.cell.out(0, step, column, unit.gates + 1),
                    unit.cell.d(0, step, column, unit.gates + 3));
     add_gates(proof, unit, unit.parameters + 1, step, column);
@@ -86,9 +87,10 @@ void explain_unit_old_state(Proof& proof, const UnitSteps& unit, int step, int c
 
 void explain_unit_parameter(Proof& proof, const UnitSteps& unit, std::size_t parameter, int row, int column) {
     const bool of_state = parameter % 2 == 1, is_bias = parameter > 1;
-    proof.terms_title = is_bias    ? "before the gate, step by step"
-                        : of_state ? "before the gate, times the old state, step by step"
-                                   : "before the gate, times the input, step by step";
+    proof.terms_title = {is_bias    ? "before the gate"
+                         : of_state ? "before the gate, times the old state"
+                                    : "before the gate, times the input",
+                         "step by step"};
     for (int step = 0; step < unit.steps(); ++step)
         proof.add_term(unit.cell.words.row_label(unit.gates, step),
                        before_gates(unit, step, of_state)(is_bias ? column : row),

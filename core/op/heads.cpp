@@ -74,7 +74,7 @@ void SplitHeads::explain_gradient(Proof& proof, const GradientCell& cell) const 
     const double angle = row * rotary_frequency(at.k, width);
     const float a = cell.d(h, row, at.a), b = cell.d(h, row, at.b);
     const auto cosine = static_cast<float>(std::cos(angle)), sine = static_cast<float>(std::sin(angle));
-    proof.terms_title = cell.words.gradient(0) + ", rotated back by the position";
+    proof.terms_title = {cell.words.gradient(0), "rotated back by the position"};
     proof.add_term("a", at.is_first ? cosine : -sine, a);
     proof.add_term("b", at.is_first ? sine : cosine, b);
 }

@@ -163,8 +163,9 @@ Eigen::RowVectorXf tokens_of(const GradientCell& cell, PartOfUnits part, int h, 
 
 /// Explains the gradient of a cell of Q or K, whose weights are input W, of which `column` is the cell's.
 void explain_token(Proof& proof, const GradientCell& cell, PartOfUnits part, std::size_t W, int column) {
-    proof.terms_title = "before tanh: " + cell.words.gradient(0) + " ∘ (1 − H²), times " +
-                        cell.words.symbol(W) + ", unit by unit";
+    proof.terms_title = {
+        "before tanh: " + cell.words.gradient(0) + " ∘ (1 − H²), times " + cell.words.symbol(W),
+        "unit by unit"};
     for (int h = cell.first_head(); h <= cell.last_head(); ++h)
         add_products(proof, cell, SumOver::numbers, h, units_of(cell, part, h, cell.row),
                      cell.in_column(W, h, column));
@@ -172,8 +173,9 @@ void explain_token(Proof& proof, const GradientCell& cell, PartOfUnits part, std
 
 /// Explains the gradient of a cell of the weights of Q or K, which is input x, at its column `column`.
 void explain_weight(Proof& proof, const GradientCell& cell, PartOfUnits part, std::size_t x, int column) {
-    proof.terms_title = "before tanh: " + cell.words.gradient(0) + " ∘ (1 − H²), times " +
-                        cell.words.symbol(x) + ", token by token";
+    proof.terms_title = {
+        "before tanh: " + cell.words.gradient(0) + " ∘ (1 − H²), times " + cell.words.symbol(x),
+        "token by token"};
     for (int h = cell.first_head(); h <= cell.last_head(); ++h)
         add_products(proof, cell, x == 0 ? SumOver::rows : SumOver::numbers, h,
                      tokens_of(cell, part, h, cell.row, cell.shape(x).rows), cell.in_column(x, h, column));
@@ -189,7 +191,7 @@ void AdditiveHidden::explain_gradient(Proof& proof, const GradientCell& cell) co
         case 3: return explain_weight(proof, cell, of_key, 1, cell.column);
         default: break;
     }
-    proof.terms_title = "before tanh: " + cell.words.gradient(0) + " ∘ (1 − H²), query by query";
+    proof.terms_title = {"before tanh: " + cell.words.gradient(0) + " ∘ (1 − H²)", "query by query"};
     for (int h = cell.first_head(); h <= cell.last_head(); ++h)
         add_numbers(proof, cell, SumOver::rows, h,
                     tokens_of(cell, of_query, h, cell.column, cell.shape(0).rows));
@@ -243,7 +245,7 @@ void HiddenScore::explain_gradient(Proof& proof, const GradientCell& cell) const
                        proof.steps.back().value * v);
         return;
     }
-    proof.terms_title = cell.words.gradient(0) + " · H, summed over the keys, query by query";
+    proof.terms_title = {cell.words.gradient(0) + " · H, summed over the keys", "query by query"};
     for (int h = cell.first_head(); h <= cell.last_head(); ++h) {
         Eigen::RowVectorXf sums(cell.result_shape().rows);
         for (int i = 0; i < sums.size(); ++i) {
@@ -258,7 +260,7 @@ void HiddenScore::explain_gradient(Proof& proof, const GradientCell& cell) const
 }
 
 void HiddenScore::explain(Proof& proof, const Cell& cell) const {
-    proof.terms_title = cell.words.symbol(1) + " · tanh(…), unit by unit";
+    proof.terms_title = {cell.words.symbol(1) + " · tanh(…)", "unit by unit"};
     const int depth = cell.shape(1).columns;
     for (int k = 0; k < depth; ++k)
         proof.add_term(std::to_string(k + 1), cell.at(1, 0, k),
@@ -268,11 +270,11 @@ void HiddenScore::explain(Proof& proof, const Cell& cell) const {
 
 namespace {
 
-constexpr const char* k_heading = "Scores: every query is compared with every key, by a hidden layer.";
+constexpr const char* k_hidden_heading = "Scores: every query is compared with every key, by a hidden layer.";
 
 /// score_hidden, from Q and K times their weights.
 void write_hidden(TorchLines& py, const std::string& W_q, const std::string& W_k, const std::string& bias) {
-    py.section = k_heading;
+    py.section = k_hidden_heading;
     py.line("of_queries = {} @ {}.T{}", py.in(0), W_q, bias);
     py.line("of_keys = {} @ {}.T", py.in(1), W_k);
     py.line("{} = torch.tanh(of_queries.unsqueeze(-2) + of_keys.unsqueeze(-3))  # every pair", py.out());
@@ -291,7 +293,7 @@ void ConcatHidden::torch(TorchLines& py) const {
 }
 
 void HiddenScore::torch(TorchLines& py) const {
-    py.section = k_heading;
+    py.section = k_hidden_heading;
     py.line("{} = {} @ {}", py.out(), py.in(0), py.in(1));
 }
 

@@ -48,6 +48,9 @@ struct HiddenScore {
     Shape shape(Shapes in) const { return per_head(in[0].heads, in[0].rows, in[0].columns / in[0].depth); }
     std::string formula(const Symbols& in) const { return in.of(1) + " · " + in.formula_of(0); }
     std::string caption(const Symbols& in) const { return in.of(1) + "·" + in.of(0); }
+    std::string sentence() const {
+        return "Multiply each hidden unit of query and key by its weight and add up.";
+    }
     Operands operands() const { return {.same_as = 0}; }
     void forward(const Work& in, Tensor& out) const;
     /// dH = dS v for each key, dv = Σ dS H.

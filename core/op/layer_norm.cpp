@@ -42,8 +42,8 @@ void LayerNorm::explain_gradient(Proof& proof, const GradientCell& cell) const {
         Eigen::RowVectorXf factors = Eigen::RowVectorXf::Ones(cell.result_shape().rows);
         for (int i = 0; cell.input == 1 && i < factors.size(); ++i)
             factors(i) = static_cast<float>(normed(i, nullptr)(cell.column));
-        proof.terms_title =
-            cell.words.gradient(0) + (cell.input == 1 ? " · (x − mean) ÷ σ" : "") + ", row by row";
+        proof.terms_title = {cell.words.gradient(0) + (cell.input == 1 ? " · (x − mean) ÷ σ" : ""),
+                             "row by row"};
         return add_products(proof, cell, SumOver::rows, 0, cell.d_column(0, cell.column), factors);
     }
     double deviation = 0;

@@ -25,16 +25,16 @@ void Linear::backward(const Backward& at) const {
 void explain_linear_gradient(Proof& proof, const GradientCell& cell) {
     const std::string dY = cell.words.gradient(0);
     if (cell.input == 0) {
-        proof.terms_title = fmt::format("{} · {}, column by column", dY, cell.words.symbol(1));
+        proof.terms_title = {fmt::format("{} · {}", dY, cell.words.symbol(1)), "column by column"};
         return add_products(proof, cell, SumOver::columns, 0, cell.d_row(0, cell.row),
                             cell.in_column(1, 0, cell.column));
     }
     if (cell.input == 1) {
-        proof.terms_title = fmt::format("{} · {}, row by row", dY, cell.words.symbol(0));
+        proof.terms_title = {fmt::format("{} · {}", dY, cell.words.symbol(0)), "row by row"};
         return add_products(proof, cell, SumOver::rows, 0, cell.d_column(0, cell.row),
                             cell.in_column(0, 0, cell.column));
     }
-    proof.terms_title = dY + ", row by row";
+    proof.terms_title = {dY, "row by row"};
     add_numbers(proof, cell, SumOver::rows, 0, cell.d_column(0, cell.column));
 }
 
@@ -45,7 +45,7 @@ void Linear::explain_gradient(Proof& proof, const GradientCell& cell) const {
 void Linear::explain(Proof& proof, const Cell& cell) const {
     const std::string name = cell.words.symbol(0) + " · " + cell.words.symbol(1);
     const Eigen::RowVectorXf x = cell.row_of(0, cell.row), w = cell.row_of(1, cell.column);
-    proof.terms_title = name + ", term by term";
+    proof.terms_title = {name, "term by term"};
     for (Eigen::Index k = 0; k < x.size(); ++k)
         proof.add_term(cell.words.column_label(0, static_cast<int>(k)), x(k), w(k));
     proof.terms_result = cell.value;

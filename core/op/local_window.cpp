@@ -102,13 +102,13 @@ void PredictedCenters::explain_gradient(Proof& proof, const GradientCell& cell) 
     if (cell.input == 0) {
         const auto [du, t] = hidden(cell.head, cell.row);
         const Eigen::VectorXd dt = du * v.array() * (1 - t.array().square());
-        proof.terms_title = "before tanh, times W_p, unit by unit";
+        proof.terms_title = {"before tanh, times W_p", "unit by unit"};
         return add_products(proof, cell, SumOver::numbers, cell.head, dt.transpose().cast<float>(),
                             cell.in_column(1, 0, cell.column));
     }
     const bool of_W = cell.input == 1;
-    proof.terms_title = of_W ? "before tanh, times q, query by query"
-                             : "before the sigmoid, times tanh( W_p q ), query by query";
+    proof.terms_title = {of_W ? "before tanh, times q" : "before the sigmoid, times tanh( W_p q )",
+                         "query by query"};
     for (int h = cell.first_head(); h <= cell.last_head(); ++h) {
         Eigen::RowVectorXf left(cell.result_shape().rows), right(left.size());
         for (int i = 0; i < left.size(); ++i) {
@@ -126,7 +126,7 @@ void GaussianWindow::explain_gradient(Proof& proof, const GradientCell& cell) co
     const Eigen::RowVectorXf G = cell.out_row(cell.head, cell.row);
     Eigen::RowVectorXf slopes(keys);
     for (int j = 0; j < keys; ++j) slopes(j) = static_cast<float>(G(j) * (j - p) / (deviation * deviation));
-    proof.terms_title = cell.words.gradient(0) + " · G (j − p) ÷ (D ÷ 2)², key by key";
+    proof.terms_title = {cell.words.gradient(0) + " · G (j − p) ÷ (D ÷ 2)²", "key by key"};
     add_products(proof, cell, SumOver::columns, cell.head, cell.d_row(cell.head, cell.row), slopes);
 }
 

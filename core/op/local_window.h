@@ -75,6 +75,10 @@ struct ApplyWindow {
     Shape shape(Shapes in) const { return in[0]; }
     std::string formula(const Symbols& in) const { return in.of(0) + " ∘ " + in.of(1); }
     std::string caption(const Symbols&) const { return "local-p"; }
+    std::string sentence() const {
+        return "Multiply each weight by the Gaussian window: the farther a key is from its center, the less "
+               "weight it keeps.";
+    }
     Operands operands() const { return {.same_as = 0}; }
     void forward(const Work& in, Tensor& out) const;
     /// dA = dY ∘ G, 0 where the result is 0 for all that G is NaN; dG = dY ∘ A.

@@ -14,6 +14,10 @@ struct LocationScore {
     Shape shape(Shapes in) const { return per_head(in[0].heads, in[0].rows, in[1].rows); }
     std::string formula(const Symbols& in) const { return in.of(0) + " " + in.of(1) + "ᵀ"; }
     std::string caption(const Symbols&) const { return "location"; }
+    std::string sentence() const {
+        return "Multiply the query by the row of W for each key's position and add up: the keys themselves "
+               "are not read.";
+    }
     Operands operands() const { return {.left = 0, .above = 1, .is_transposed = true}; }
     void forward(const Work& in, Tensor& out) const;
     /// dQ = dS W, dW = Σ over heads of dSᵀ Q.

@@ -18,12 +18,12 @@ void Lookup::backward(const Backward& at) const {
 }
 
 void Lookup::explain_gradient(Proof& proof, const GradientCell& cell) const {
-    proof.terms_title = cell.words.gradient(0) + " of this word's tokens";
+    proof.terms_title = {cell.words.gradient(0) + " of this word's tokens"};
     for (int i = 0; i < cell.result_shape().rows; ++i)
         if (static_cast<int>(cell.in(0, 0, i, 0)) == cell.row)
             proof.add_term(cell.words.row_label(0, i), 1, cell.d(0, i, cell.column));
     if (!proof.terms.empty()) return;
-    proof.terms_title.clear();
+    proof.terms_title = {};
     proof.remark = "no token of the sentence looks up this row";
 }
 

@@ -134,6 +134,19 @@ std::string caption(const Op& op, const op::Symbols& symbols) {
         op);
 }
 
+std::string sentence(const Op& op, std::size_t result) {
+    return std::visit(
+        [&](const auto& one) -> std::string {
+            if constexpr (requires { one.sentence(result); })
+                return one.sentence(result);
+            else if constexpr (requires { one.sentence(); })
+                return one.sentence();
+            else
+                return "";
+        },
+        op);
+}
+
 op::Operands operands(const Op& op, std::size_t result) {
     return std::visit(
         [&](const auto& one) -> op::Operands {

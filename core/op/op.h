@@ -78,6 +78,9 @@ void backward(const Op& op, const op::Backward& at);
 std::string formula(const Op& op, const op::Symbols& symbols);
 /// A few words on a result under these settings: "÷ √d_k"; empty if the stage's own caption tells it.
 std::string caption(const Op& op, const op::Symbols& symbols);
+/// What a result does on the way from scores to weights, in a sentence: "Add the bias of each pair of query
+/// and key to its score."; empty if the operation has none, as where its formula says it.
+std::string sentence(const Op& op, std::size_t result);
 /// The operands of a result; none if its cells are not a product of a row and a column.
 op::Operands operands(const Op& op, std::size_t result);
 

@@ -28,6 +28,16 @@ struct ProofTerm {
     double product() const { return closed ? 0 : static_cast<double>(left) * static_cast<double>(right); }
 };
 
+/// What the terms of a proof add up to, and how they are listed.
+struct TermsTitle {
+    std::string sum = {};    ///< "q · k"; empty if the value is not a sum of products
+    std::string order = {};  ///< "term by term"; empty where the sum tells it
+
+    bool empty() const { return sum.empty(); }
+    /// "q · k, term by term".
+    std::string text() const { return sum + (order.empty() ? "" : ", ") + order; }
+};
+
 /// One value of the cell's row.
 struct ProofBar {
     std::string label;
@@ -48,7 +58,7 @@ struct RowSummary {
 /// The complete proof of one cell.
 struct Proof {
     float value = 0;
-    std::string terms_title;  ///< "q · k, term by term"; empty if the value is not a sum of products
+    TermsTitle terms_title;
     std::vector<ProofTerm> terms;
     double terms_sum = 0;     ///< sum of the products, in double
     double terms_result = 0;  ///< the value in the stage: the sum in float32 (plus a bias, if there is one)

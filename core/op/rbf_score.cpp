@@ -30,9 +30,9 @@ void RbfScore::backward(const Backward& at) const {
 void RbfScore::explain_gradient(Proof& proof, const GradientCell& cell) const {
     const bool of_query = cell.input == 0;
     const float variance = divisor() / 2;
-    proof.terms_title =
-        fmt::format("{} · {} ÷ σ², {}", cell.words.gradient(0), of_query ? "(k − q)" : "(q − k)",
-                    of_query ? "key by key" : "query by query");
+    proof.terms_title = {
+        fmt::format("{} · {} ÷ σ²", cell.words.gradient(0), of_query ? "(k − q)" : "(q − k)"),
+        of_query ? "key by key" : "query by query"};
     for (int h = cell.first_head(); h <= cell.last_head(); ++h) {
         const float own = cell.in(cell.input, h, cell.row, cell.column);
         const Eigen::RowVectorXf others = cell.in_column(1 - cell.input, h, cell.column);
@@ -44,7 +44,7 @@ void RbfScore::explain_gradient(Proof& proof, const GradientCell& cell) const {
 
 void RbfScore::explain(Proof& proof, const Cell& cell) const {
     const Eigen::RowVectorXf difference = cell.row_of(0, cell.row) - cell.row_of(1, cell.column);
-    proof.terms_title = "(q − k)², term by term";
+    proof.terms_title = {"(q − k)²", "term by term"};
     proof.add_terms("", difference, difference);
     proof.terms_result = proof.terms_sum;
     proof.sum_name = "|q − k|²";

@@ -17,6 +17,10 @@ struct RbfScore {
     Shape shape(Shapes in) const { return per_head(in[0].heads, in[0].rows, in[1].rows); }
     std::string formula(const Symbols&) const { return "−|q − k|² ÷ 2σ²"; }
     std::string caption(const Symbols&) const { return "rbf"; }
+    std::string sentence() const {
+        return "Minus the squared distance of query and key, ÷ 2σ²: the closer they are, the higher the "
+               "score.";
+    }
     Operands operands() const { return {.left = 0, .above = 1, .is_transposed = true}; }
     void forward(const Work& in, Tensor& out) const;
     /// dq = Σ dS (k − q) ÷ σ², dk = Σ dS (q − k) ÷ σ².

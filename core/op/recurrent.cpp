@@ -155,7 +155,7 @@ void InitialState::explain_gradient(Proof& proof, const GradientCell& cell) cons
             proof.remark = "not the word whose state is read";
             return;
         }
-        proof.terms_title = "before tanh, times W_init, column by column";
+        proof.terms_title = {"before tanh, times W_init", "column by column"};
         return add_products(proof, cell, SumOver::columns, 0, du.cast<float>().matrix().transpose(),
                             cell.in_column(1, 0, cell.column));
     }
@@ -170,7 +170,7 @@ void InitialState::explain_gradient(Proof& proof, const GradientCell& cell) cons
 
 void InitialState::explain(Proof& proof, const Cell& cell) const {
     const int row = word == Of::first ? 0 : cell.shape(0).rows - 1;
-    proof.terms_title = "W_init h, term by term";
+    proof.terms_title = {"W_init h", "term by term"};
     proof.add_terms("h", cell.row_of(0, row), cell.row_of(1, cell.column));
     proof.terms_result = proof.terms_sum;
     const float b = cell.at(2, 0, cell.column);
@@ -183,7 +183,7 @@ void LinearInDouble::explain_gradient(Proof& proof, const GradientCell& cell) co
 }
 
 void LinearInDouble::explain(Proof& proof, const Cell& cell) const {
-    proof.terms_title = cell.words.symbol(0) + " · " + cell.words.symbol(1) + ", term by term";
+    proof.terms_title = {cell.words.symbol(0) + " · " + cell.words.symbol(1), "term by term"};
     proof.add_terms("", cell.row_of(0, cell.row), cell.row_of(1, cell.column));
     proof.terms_result = cell.value;
 }

@@ -55,6 +55,19 @@ std::string Scale::caption(const Symbols&) const {
     return factor[static_cast<int>(by.kind)] + std::string(temperature == 1 ? "" : "÷T");
 }
 
+std::string Scale::sentence() const {
+    if (!changes()) return "The scale is 1: the scores stay as they are.";
+    switch (by.kind) {
+        case attnscope::Scale::Kind::sqrt:
+            return label_of(*this) +
+                   ": otherwise scores would grow with the length of the vectors, and the softmax would put "
+                   "nearly all weight on one key.";
+        case attnscope::Scale::Kind::none:
+        case attnscope::Scale::Kind::number: break;
+    }
+    return label_of(*this) + ": smaller scores make the weights more even, larger ones less even.";
+}
+
 void Scale::torch(TorchLines& py) const {
     std::string code = py.in(0);
     if (by.kind == attnscope::Scale::Kind::sqrt) code += fmt::format(" / {}**0.5", d_k);

@@ -22,6 +22,7 @@ struct Scale {
         return in.formula_of(0) + factor[static_cast<int>(by.kind)] + (temperature == 1 ? "" : " ÷ T");
     }
     std::string caption(const Symbols&) const;
+    std::string sentence() const;
     Operands operands() const { return {.same_as = 0}; }
     void forward(const Work& in, Tensor& out) const;
     /// dX = dY · factor ÷ temperature.
@@ -30,6 +31,8 @@ struct Scale {
     void explain(Proof& proof, const Cell& cell) const;
     void torch(TorchLines& py) const;
     float factor() const { return static_cast<float>(by.factor(d_k)); }
+    /// Whether any score changes.
+    bool changes() const { return factor() != 1 || temperature != 1; }
     /// 1/√16 and the number 0.25 are one scale.
     bool operator==(const Scale& other) const {
         return factor() == other.factor() && temperature == other.temperature;

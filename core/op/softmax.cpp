@@ -36,8 +36,7 @@ void LogSoftmax::forward(const Work& in, Tensor& out) const {
     const ConstMatrixView x = in.head(0);
     for (Eigen::Index i = 0; i < x.rows(); ++i) {
         const Eigen::ArrayXd row = x.row(i).transpose().cast<double>();
-        const double largest = row.maxCoeff<Eigen::PropagateNaN>();
-        const double log_sum = largest + std::log((row - largest).exp().sum());
+        const double log_sum = log_sum_exp(row, row.maxCoeff<Eigen::PropagateNaN>());
         out.head(0).row(i) = (row - log_sum).cast<float>().transpose();
     }
 }
@@ -49,7 +48,7 @@ Eigen::VectorXf softmax_gradient(const Eigen::VectorXf& A, const Eigen::VectorXf
     // A closed cell has no gradient, even where the value's is NaN.
     const Eigen::ArrayXd open = (A.array() == 0).select(0.0f, dA.array()).cast<double>();
     const Eigen::ArrayXd weights = A.array().cast<double>();
-    return (weights * (open - (weights * open).sum())).cast<float>();
+    return softmax_back(weights, open).cast<float>();
 }
 
 }  // namespace
@@ -70,7 +69,7 @@ void Softmax::backward(const Backward& at) const {
 void LogSoftmax::backward(const Backward& at) const {
     for (Eigen::Index i = 0; i < at.result().rows(); ++i) {
         const Eigen::ArrayXd dY = at.gradient_row(0, i);
-        at.add_row(0, i, dY - at.result_row(0, i).exp() * dY.sum());
+        at.add_row(0, i, log_softmax_back(at.result_row(0, i), dY));
     }
 }
 
@@ -85,8 +84,7 @@ void Softmax::explain_gradient(Proof& proof, const GradientCell& cell) const {
         proof.remark = "its weight is 0: nothing is passed back";
         return;
     }
-    proof.terms_title =
-        fmt::format("A · {}, {}", cell.words.gradient(0), over_keys ? "key by key" : "query by query");
+    proof.terms_title = {"A · " + cell.words.gradient(0), over_keys ? "key by key" : "query by query"};
     // A weight of 0 adds nothing, even where the gradient is NaN.
     for (Eigen::Index k = 0; k < A.size(); ++k)
         proof.add_term(over_keys ? cell.words.column_label(0, static_cast<int>(k))
@@ -134,8 +132,7 @@ void LogSoftmax::explain_gradient(Proof& proof, const GradientCell& cell) const 
 
 void LogSoftmax::explain(Proof& proof, const Cell& cell) const {
     const Eigen::ArrayXd row = cell.row_of(0, cell.row).transpose().cast<double>();
-    const double largest = row.maxCoeff<Eigen::PropagateNaN>();
-    const double log_sum = largest + std::log((row - largest).exp().sum());
+    const double log_sum = log_sum_exp(row, row.maxCoeff<Eigen::PropagateNaN>());
     proof.add_step("logit", row(cell.column));
     proof.add_step("− log Σ exp " + number_text(log_sum, 4), cell.value);
 }

@@ -12,6 +12,31 @@
 
 namespace attnscope::op {
 
+// The formulas for one row, an Eigen array in double. Those of a gradient take the softmax that the row has
+// become, and the gradient of that.
+
+/// exp(x − max) / Σ exp(x − max) of scores that are all open.
+template <typename X>
+Eigen::ArrayXd softmax_of(const X& x) {
+    const Eigen::ArrayXd exponentials = (x - x.maxCoeff()).exp();
+    return exponentials / exponentials.sum();
+}
+/// log Σ exp x, where `largest` is the largest x.
+template <typename X>
+double log_sum_exp(const X& x, double largest) {
+    return largest + std::log((x - largest).exp().sum());
+}
+/// dx = A ∘ (dA − Σ A ∘ dA) for A = softmax(x).
+template <typename A, typename D>
+auto softmax_back(const A& weights, const D& d) {
+    return weights * (d - (weights * d).sum());
+}
+/// dx = dY − exp(Y) Σ dY for Y = log softmax(x).
+template <typename Y, typename D>
+auto log_softmax_back(const Y& log_probs, const D& d) {
+    return d - log_probs.exp() * d.sum();
+}
+
 /// What a softmax subtracts from one row or column of scores, −∞ where closed, and what it divides by.
 struct SoftmaxLine {
     float largest;  ///< NaN if any score is, −∞ if nothing is open

@@ -37,6 +37,7 @@ struct Custom {
     Shape shape(Shapes) const { return as; }
     std::string formula(const Symbols&) const { return "custom"; }
     std::string caption(const Symbols&) const { return "custom"; }
+    std::string sentence() const { return "A custom matrix: its numbers are not computed."; }
     void forward(const Work& in, Tensor& out) const;
     void explain(Proof& proof, const Cell& cell) const;
     void torch(TorchLines& py) const;

@@ -40,18 +40,18 @@ void WeightedSum::explain_gradient(Proof& proof, const GradientCell& cell) const
             proof.remark = std::string(k_closed_by_mask) + ": nothing is passed back";
             return;
         }
-        proof.terms_title = fmt::format("{} · {}, column by column", dC, cell.words.symbol(2));
+        proof.terms_title = {fmt::format("{} · {}", dC, cell.words.symbol(2)), "column by column"};
         return add_products(proof, cell, SumOver::columns, cell.head, cell.d_row(cell.head, cell.row),
                             cell.in_row(2, cell.head, cell.column));
     }
-    proof.terms_title = fmt::format("weight × {}, query by query", dC);
+    proof.terms_title = {"weight × " + dC, "query by query"};
     for (int h = cell.first_head(); h <= cell.last_head(); ++h)
         add_products(proof, cell, SumOver::rows, h, cell.in_column(0, h, cell.row),
                      cell.d_column(h, cell.column));
 }
 
 void WeightedSum::explain(Proof& proof, const Cell& cell) const {
-    proof.terms_title = "weight × value, token by token";
+    proof.terms_title = {"weight × value", "token by token"};
     const Eigen::RowVectorXf weights = cell.row_of(0, cell.row), masked = cell.row_of(1, cell.row);
     const Eigen::VectorXf values = cell.column_of(2, cell.column);
     for (Eigen::Index j = 0; j < weights.size(); ++j)

@@ -6,15 +6,18 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <functional>
 #include <map>
 #include <set>
 
 #include "core/error.h"
+#include "core/graph/graph.h"
 #include "core/graph/stage_table.h"
 #include "core/learn/draws.h"
 #include "core/learn/seq2seq_batch.h"
 #include "core/learn/translate.h"
 #include "core/mechanism/evaluate.h"
+#include "core/mechanism/mechanisms.h"
 #include "tests/sanitized.h"
 
 namespace attnscope {
@@ -400,6 +403,99 @@ TEST(RunTest, AModelThatCannotBeTrainedIsRefused) {
               std::string::npos);
     EXPECT_NE(refusal([](Experiment& e) { e.attention.position = Position::alibi; }).find("alibi"),
               std::string::npos);
+}
+
+/// A model of a task, not tied to its table, with its parameters as custom matrices.
+Experiment learned(TaskKind task, const std::function<void(Experiment&)>& edit = {}) {
+    Experiment e = task_experiment(task);
+    e.transformer.tied = false;
+    if (edit) edit(e);
+    return with_parameters(e, TrainingRun(e).parameters());
+}
+
+bool can_be_built(const Experiment& e) {
+    return succeeds([&] { build(e); });
+}
+
+TEST(ParametersFitTest, ThoseOfEveryTaskFitTheModelThatLearnsIt) {
+    for (const Task& task : tasks())
+        EXPECT_EQ(why_parameters_do_not_fit(learned(task.choice)), "") << title_of(task);
+    EXPECT_EQ(
+        why_parameters_do_not_fit(learned(
+            TaskKind::translate, [](Experiment& e) { e.weighting.normalizer = Normalization::local_p; })),
+        "");
+}
+
+TEST(ParametersFitTest, AnotherModelOfAStackTakesThemWhereItsGraphDoes) {
+    const Experiment start = learned(TaskKind::sort);
+    int fitting = 0, others = 0;
+    const std::function<void(Experiment&)> edits[] = {
+        [](Experiment& e) { e.input.dim *= 2; },
+        [](Experiment& e) { e.attention.heads *= 2; },
+        [](Experiment& e) { e.attention.feed_forward_size += 1; },
+        [](Experiment& e) { e.attention.feed_forward_size = 0; },
+        [](Experiment& e) { e.attention.context_length += 1; },
+        [](Experiment& e) { e.attention.position = Position::sinusoidal, e.attention.context_length += 1; },
+        [](Experiment& e) { e.transformer.layers += 1; },
+        [](Experiment& e) { e.transformer.layers = 1; },
+        [](Experiment& e) { e.transformer.tied = true; },
+        [](Experiment& e) { e.transformer.norm = Norm::after; },
+        [](Experiment& e) { e.input.words += " unheard-of"; },
+        [](Experiment& e) { e.weights.given.erase("W_out"); },
+        [](Experiment& e) { e.weighting.temperature = 2; }};
+    for (const auto& edit : edits) {
+        Experiment e = start;
+        edit(e);
+        const std::string why = why_parameters_do_not_fit(e);
+        EXPECT_EQ(why.empty(), can_be_built(e)) << why << ", edit " << fitting + others;
+        ++(why.empty() ? fitting : others);
+    }
+    EXPECT_EQ(fitting, 9);
+    EXPECT_EQ(others, 4);
+}
+
+TEST(ParametersFitTest, AnotherTranslatorTakesThemWhereItsGraphDoes) {
+    const Experiment start = learned(TaskKind::translate);
+    int fitting = 0, others = 0;
+    const std::function<void(Experiment&)> edits[] = {
+        [](Experiment& e) { e.input.dim += 1; },
+        [](Experiment& e) { e.seq2seq.encoder_size += 1; },
+        [](Experiment& e) { e.seq2seq.decoder_size += 1; },
+        [](Experiment& e) { e.seq2seq.encoder = Encoder::forward; },
+        [](Experiment& e) { e.seq2seq.alignment_state = AlignmentState::current; },
+        [](Experiment& e) { e.seq2seq.decoder_attention = DecoderAttention::none; },
+        [](Experiment& e) { e.seq2seq.decoder_attention = DecoderAttention::none, e.weighting.hidden += 1; },
+        [](Experiment& e) { e.seq2seq.decode = Decode::greedy; },
+        [](Experiment& e) { e.seq2seq.decode = Decode::greedy, e.input.words2 += " inouï"; },
+        [](Experiment& e) { e.weighting.hidden += 1; },
+        [](Experiment& e) { e.weighting.normalizer = Normalization::local_p; },
+        [](Experiment& e) { e.input.words += " unheard-of"; },
+        [](Experiment& e) { e.input.words2 += " inouï"; }};
+    for (const auto& edit : edits) {
+        Experiment e = start;
+        edit(e);
+        const std::string why = why_parameters_do_not_fit(e);
+        EXPECT_EQ(why.empty(), can_be_built(e)) << why << ", edit " << fitting + others;
+        ++(why.empty() ? fitting : others);
+    }
+    EXPECT_EQ(fitting, 5);
+    EXPECT_EQ(others, 8);
+}
+
+TEST(ParametersFitTest, WhyNotIsSaidOfTheFirstThatDoesNot) {
+    Experiment e = learned(TaskKind::sort);
+    const Matrix& given = e.weights.find_given("1.W_1")->values();
+    e.attention.feed_forward_size += 1;
+    EXPECT_EQ(why_parameters_do_not_fit(e),
+              "1.W_1 is " + std::to_string(given.rows()) + " × " + std::to_string(given.cols()) +
+                  ", but must be " + std::to_string(given.rows() + 1) + " × " + std::to_string(given.cols()));
+    e.mechanism = MechanismKind::attention;
+    EXPECT_EQ(why_parameters_do_not_fit(e), "no custom matrix is a parameter of attention");
+    // Whether a sentence can be computed is another question.
+    Experiment silent = learned(TaskKind::copy);
+    silent.input.text = "";
+    EXPECT_FALSE(can_be_built(silent));
+    EXPECT_EQ(why_parameters_do_not_fit(silent), "");
 }
 
 TEST(OptimizerTest, TheLearningRateRisesAndFalls) {
