@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "core/error.h"
+#include "core/files/bad_file.h"
 #include "core/files/file.h"
 #include "core/files/jpeg.h"
 #include "core/files/picture_size.h"
@@ -17,22 +18,12 @@ namespace {
 
 constexpr std::string_view k_png_url = "data:image/png;base64,", k_jpeg_url = "data:image/jpeg;base64,";
 
-[[noreturn]] void throw_bad(std::string_view source, const std::string& what) {
-    throw Error(ErrorKind::bad_input, std::string(source) + " " + what);
-}
-
-std::int64_t big_endian(std::string_view bytes) {
-    std::int64_t value = 0;
-    for (const char c : bytes) value = value << 8 | static_cast<std::uint8_t>(c);
-    return value;
-}
-
 /// Reads the size from the header, which is the first chunk: length, "IHDR", width, height.
 void require_bearable_png(std::string_view bytes, std::string_view source) {
     constexpr std::size_t k_width = 16, k_height = 20, k_end = 24;
     if (bytes.size() < k_end) throw_bad(source, "is cut off: copy it again");
-    require_bearable_picture(source, big_endian(bytes.substr(k_width, 4)),
-                             big_endian(bytes.substr(k_height, 4)), k_max_image_pixels);
+    require_bearable_picture(source, big_endian(bytes.substr(k_width)), big_endian(bytes.substr(k_height)),
+                             k_max_image_pixels);
 }
 
 Image over_white(const Pixels& pixels) {

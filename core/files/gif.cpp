@@ -35,7 +35,7 @@ int append(GifFileType* gif, const GifByteType* bytes, int count) {
     return count;
 }
 
-/// "Begin again, without end": an extension that every viewer knows.
+/// Writes the extension, known to every viewer, that repeats the film forever.
 void put_loop(GifFileType* gif) {
     constexpr std::array<GifByteType, 3> k_forever{1, 0, 0};
     require(EGifPutExtensionLeader(gif, APPLICATION_EXT_FUNC_CODE));

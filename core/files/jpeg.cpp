@@ -11,15 +11,12 @@
 #include <string>
 
 #include "core/error.h"
+#include "core/files/bad_file.h"
 #include "core/files/picture_size.h"
 #include "core/limits.h"
 
 namespace attnscope {
 namespace {
-
-[[noreturn]] void throw_bad(std::string_view source, const std::string& what) {
-    throw Error(ErrorKind::bad_input, std::string(source) + " " + what);
-}
 
 /// Where libjpeg reports its errors.
 struct Reader {

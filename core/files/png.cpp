@@ -14,16 +14,13 @@
 #include <optional>
 
 #include "core/error.h"
+#include "core/files/bad_file.h"
 #include "core/limits.h"
 
 namespace attnscope {
 namespace {
 
 constexpr std::string_view k_signature{"\x89PNG\r\n\x1a\n", 8};
-
-[[noreturn]] void throw_bad(std::string_view source, const std::string& what) {
-    throw Error(ErrorKind::bad_input, std::string(source) + " " + what);
-}
 
 // ---- writing
 // --------------------------------------------------------------------------------------------------
@@ -194,12 +191,6 @@ void require_pixels(const Pixels& pixels) {
 
 // ---- reading
 // --------------------------------------------------------------------------------------------------
-
-std::uint32_t big_endian(std::string_view bytes) {
-    std::uint32_t value = 0;
-    for (const char c : bytes.substr(0, 4)) value = value << 8 | static_cast<std::uint8_t>(c);
-    return value;
-}
 
 const Bytef* as_bytes(std::string_view text) { return reinterpret_cast<const Bytef*>(text.data()); }
 

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "core/error.h"
+#include "core/files/bad_file.h"
 #include "core/files/file.h"
 #include "core/limits.h"
 #include "core/number_text.h"
@@ -25,14 +26,9 @@ namespace attnscope {
 namespace {
 
 constexpr std::string_view k_npy_magic("\x93NUMPY", 6);
-
-[[noreturn]] void refuse(std::string_view source, const std::string& what) {
-    throw Error(ErrorKind::bad_input, std::string(source) + ": " + what);
-}
+constexpr std::size_t k_cell_quotation = 30;  ///< characters of a cell that a message quotes
 
 // CSV
-
-std::string in_quotes(std::string_view cell) { return "\"" + message_text(cell, 30) + "\""; }
 
 std::string_view trimmed(std::string_view text) {
     const auto first = text.find_first_not_of(" \t\r");
@@ -231,7 +227,8 @@ void refuse_decimal_commas(std::span<const Line> lines, bool labeled, std::size_
         fmt::format(
             "line {}: {} may be one number with a decimal comma: write {}; if these are two numbers, put a "
             "space between them: {}, {}",
-            found.line, in_quotes(text), with_point(text), text.substr(0, comma), text.substr(comma + 1)));
+            found.line, in_quotes(text, k_cell_quotation), with_point(text), text.substr(0, comma),
+            text.substr(comma + 1)));
 }
 
 /// The first number with a decimal comma among those separated by spaces; "" if there is none.
@@ -245,20 +242,23 @@ float checked_number(const Line& line, std::size_t column, const std::string& ce
     const std::string where = fmt::format("line {}, cell {} ", line.number, column + 1);
     if (cell.empty()) refuse(source, where + "is empty: write a number, or nan where there is none");
     if (has_decimal_comma(cell))
-        refuse(source, where + in_quotes(cell) + " has a decimal comma: write numbers with a point");
+        refuse(source, where + in_quotes(cell, k_cell_quotation) +
+                           " has a decimal comma: write numbers with a point");
     const std::optional<float> value = number_of(cell);
     if (!value) {
         const std::string comma = is_word(cell) ? "" : decimal_comma_in(line.text);
         refuse(source,
-               where + in_quotes(cell) + " is not a number" +
+               where + in_quotes(cell, k_cell_quotation) + " is not a number" +
                    (comma.empty() ? ": write a number, nan or inf"
                                   : ": if " + comma + " has a decimal comma, write " + with_point(comma) +
                                         ", otherwise separate all numbers by commas"));
     }
     if (std::isinf(*value) && std::isdigit(static_cast<unsigned char>(cell[cell.find_first_not_of("+-")])))
-        refuse(source, where + in_quotes(cell) + " is beyond the range of float32: write inf");
+        refuse(source,
+               where + in_quotes(cell, k_cell_quotation) + " is beyond the range of float32: write inf");
     if (is_rounded_whole(cell, *value))
-        refuse(source, where + in_quotes(cell) + " is a whole number that float32 cannot represent: write " +
+        refuse(source, where + in_quotes(cell, k_cell_quotation) +
+                           " is a whole number that float32 cannot represent: write " +
                            fixed_text(*value, 0) + ", or add a decimal point to have it rounded");
     return *value;
 }
@@ -515,7 +515,7 @@ Matrix matrix_from_npy(std::string_view bytes, std::string_view source) {
     for (const NpyType& each : k_npy_types)
         if (header.type.size() > 1 && header.type.substr(1) == each.code) type = &each;
     if (!type)
-        refuse(source, "its numbers have the type " + in_quotes(header.type) +
+        refuse(source, "its numbers have the type " + in_quotes(header.type, k_cell_quotation) +
                            ": save it as float32, numpy.save(file, array.astype('float32'))");
     require_matrix_size(header.rows, header.columns, source);
     const std::size_t held = bytes.size() - header.data,

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "core/error.h"
+#include "core/files/bad_file.h"
 #include "core/files/read_matrix.h"
 #include "core/limits.h"
 
@@ -20,12 +21,6 @@ using Json = nlohmann::ordered_json;
 constexpr std::string_view k_metadata = "__metadata__";
 constexpr std::size_t k_length_bytes = 8;
 constexpr std::string_view k_save_again = ": save it again with safetensors' save_file";
-
-[[noreturn]] void refuse(std::string_view source, const std::string& what) {
-    throw Error(ErrorKind::bad_input, std::string(source) + ": " + what);
-}
-
-std::string in_quotes(std::string_view text) { return "\"" + message_text(text, k_longest_quotation) + "\""; }
 
 std::string tensor_text(std::string_view name) { return "the tensor " + in_quotes(name); }
 

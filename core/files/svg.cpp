@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/error.h"
+#include "core/files/bad_file.h"
 
 namespace attnscope {
 namespace {
@@ -50,10 +51,6 @@ std::string unescaped(std::string_view text) {
         if (!found) result += text[i];
     }
     return result;
-}
-
-[[noreturn]] void throw_bad(std::string_view source, const std::string& what) {
-    throw Error(ErrorKind::bad_input, std::string(source) + " " + what);
 }
 
 }  // namespace
