@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/op/op.h"
+#include "core/utf8.h"
 
 namespace attnscope {
 namespace {
@@ -75,6 +76,12 @@ std::string caption(const Trace& trace, const Stage& stage) {
     const StageRecord& record = *trace.record(stage.key());
     std::string words = caption(*record.op, symbols(trace, record));
     return words.empty() ? std::string(stage.info->caption) : words;
+}
+
+std::string sentence(const Trace& trace, const Stage& stage) {
+    const StageRecord& record = *trace.record(stage.key());
+    const std::string words = sentence(*record.op, result_index(trace, record));
+    return words.empty() ? capitalized(formula(trace, stage)) + "." : words;
 }
 
 StageOperands operands(const Trace& trace, const Stage& stage) {

@@ -1,4 +1,4 @@
-// A stage in words, read off the operation that computes it: its formula, caption and operands.
+// A stage in words, read off the operation that computes it: its formula, caption, sentence and operands.
 #pragma once
 
 #include <string>
@@ -12,6 +12,10 @@ std::string formula(const Trace& trace, const Stage& stage);
 
 /// The short caption under a thumbnail: "÷ √d_k", "softmax", "causal".
 std::string caption(const Trace& trace, const Stage& stage);
+
+/// What the stage's operation does on the way from scores to weights: "Add the bias of each pair of query and
+/// key to its score."; its formula where the operation has no sentence.
+std::string sentence(const Trace& trace, const Stage& stage);
 
 /// The matrices whose row and column meet in a cell of a stage, drawn at its left and above it.
 struct StageOperands {

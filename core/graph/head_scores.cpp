@@ -15,7 +15,7 @@ struct Sentence {
 };
 
 /// A row of weights, and what its scores ask for.
-struct Row {
+struct ScoredRow {
     std::span<const float> weights;
     int place;                 ///< of the query, from 0
     int open;                  ///< keys that the mask leaves open
@@ -26,23 +26,23 @@ struct Row {
     const std::vector<int>& same() const { return sentence->same[static_cast<std::size_t>(place)]; }
 };
 
-std::optional<double> entropy(const Row& row) { return row.entropy; }
-std::optional<double> uniform(const Row& row) { return std::exp(row.entropy) / std::max(1, row.open); }
-std::optional<double> previous(const Row& row) {
+std::optional<double> entropy(const ScoredRow& row) { return row.entropy; }
+std::optional<double> uniform(const ScoredRow& row) { return std::exp(row.entropy) / std::max(1, row.open); }
+std::optional<double> previous(const ScoredRow& row) {
     return row.place > 0 ? std::optional(row.at(row.place - 1)) : std::nullopt;
 }
-std::optional<double> first(const Row& row) {
+std::optional<double> first(const ScoredRow& row) {
     return row.place > 0 ? std::optional(row.at(0)) : std::nullopt;
 }
-std::optional<double> itself(const Row& row) { return row.at(row.place); }
-std::optional<double> same(const Row& row) {
+std::optional<double> itself(const ScoredRow& row) { return row.at(row.place); }
+std::optional<double> same(const ScoredRow& row) {
     if (row.same().size() < 2) return std::nullopt;
     double sum = 0;
     for (const int key : row.same())
         if (key != row.place) sum += row.at(key);
     return sum;
 }
-std::optional<double> induction(const Row& row) {
+std::optional<double> induction(const ScoredRow& row) {
     std::optional<double> sum;
     for (const int key : row.same())
         if (key < row.place) sum = sum.value_or(0) + row.at(key + 1);
@@ -54,7 +54,7 @@ struct ScoreRule {
     HeadScore choice;
     std::string_view help;
     bool of_places;
-    std::optional<double> (*of)(const Row& row);
+    std::optional<double> (*of)(const ScoredRow& row);
 };
 
 constexpr std::array k_rules = {
@@ -66,7 +66,7 @@ constexpr std::array k_rules = {
     ScoreRule{HeadScore::previous, "the weight on the token before", true, previous},
     ScoreRule{HeadScore::first, "the weight on the first token, from all others", true, first},
     ScoreRule{HeadScore::itself, "the weight on the token itself, the diagonal", true, itself},
-    ScoreRule{HeadScore::same, "the weight on the other places of the same word", true, same},
+    ScoreRule{HeadScore::same, "the weight on other occurrences of the same word", true, same},
     ScoreRule{HeadScore::induction,
               "the weight on what followed the word before (Olsson et al. 2022, prefix matching)", true,
               induction},
@@ -125,7 +125,8 @@ HeadScores head_scores(const Trace& trace, const Stage& stage, int head, const s
                 sum += w;
             }
         if (!(sum > 0)) continue;
-        const Row known{row, i, open[static_cast<std::size_t>(i)], entropy, sentence ? &*sentence : nullptr};
+        const ScoredRow known{row, i, open[static_cast<std::size_t>(i)], entropy,
+                              sentence ? &*sentence : nullptr};
         for (const ScoreRule& rule : k_rules) {
             if (rule.of_places && !sentence) continue;
             const auto score = rule.of(known);

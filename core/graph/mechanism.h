@@ -62,6 +62,10 @@ struct Mechanism {
     std::string second_sentence;              ///< what adding one does
     /// What is computed, as the title of its recipe: "Scaled dot-product attention with 2 heads".
     std::string (*title)(const Experiment& experiment);
+    /// The parameters that training learns, as far as the settings use them, and the sizes that they must
+    /// have; a custom table keeps its rows if there is one for each word that is listed. nullptr: nothing is
+    /// learned.
+    std::vector<Givable> (*parameters)(const Experiment& experiment) = nullptr;
 };
 
 }  // namespace attnscope

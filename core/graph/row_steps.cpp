@@ -127,50 +127,9 @@ private:
         return "Σ " + cell_text(std::accumulate(numbers.begin(), numbers.end(), 0.0));
     }
 
-    /// The last step of the proof of a key's cell, which says what the stage's operation does.
-    std::string label_of(const StageRecord& record, int key) const {
-        const Proof proof = explain(trace_, *record.stage, out_.head, out_.row, key);
-        return proof.steps.empty() ? "" : proof.steps.back().label;
-    }
-
     std::string sentence_of(const StageRecord& record) const {
-        const Stage& stage = *record.stage;
-        if (&record == chain_.front()) return score_sentence(record);
-        if (stage.info->role == StageRole::masked_scores) return mask_sentence(record);
-        const std::string label = label_of(record, 0);
-        if (is_scale(record)) {
-            if (label == "× 1") return "The scale is 1: the scores stay as they are.";
-            const auto* scale = std::get_if<op::Scale>(record.op.get());
-            const bool by_length = scale && scale->by.kind == Scale::Kind::sqrt;
-            return label + (by_length
-                                ? ": otherwise scores would grow with the length of the vectors, and the "
-                                  "softmax would put nearly all weight on one key."
-                                : ": smaller scores make the weights more even, larger ones less even.");
-        }
-        if (std::holds_alternative<op::AddBias>(*record.op))
-            return "Add the bias of each pair of query and key to its score.";
-        if (std::holds_alternative<op::Dropout>(*record.op))
-            return "Dropout sets some weights to 0 and enlarges the others, so that the sum is the same on "
-                   "average.";
-        if (std::holds_alternative<op::Sharpen>(*record.op))
-            return label + ": a larger factor makes the weights less even.";
-        if (stage.info->role == StageRole::weights)
-            return "Multiply each weight by the Gaussian window: the farther a key is from its center, the "
-                   "less weight it keeps.";
-        return capitalized(formula(trace_, stage)) + ".";
-    }
-
-    std::string score_sentence(const StageRecord& record) const {
-        if (std::holds_alternative<op::DotProduct>(*record.op))
-            return "Multiply query and key dimension by dimension and add up: the more they point the same "
-                   "way, "
-                   "the higher the score.";
-        if (std::holds_alternative<op::Custom>(*record.op))
-            return "The scores are a custom matrix: they are not computed.";
-        const Proof proof = explain(trace_, *record.stage, out_.head, out_.row, 0);
-        const std::string how =
-            proof.terms_title.empty() ? formula(trace_, *record.stage) : proof.terms_title;
-        return "The score of each key: " + how + ".";
+        if (role_of(&record) == StageRole::masked_scores) return mask_sentence(record);
+        return sentence(trace_, *record.stage);
     }
 
     std::string mask_sentence(const StageRecord& record) const {

@@ -170,8 +170,7 @@ struct Trace {
     std::vector<Givable> givable;
     std::string loss_advice;           ///< what to set for a loss, if there is none
     std::vector<StageRecord> records;  ///< stages, then parameters, each in order of computation
-    std::vector<StagePtr>
-        gradients;  ///< of stages and parameters, in order; only if Presentation::wants_gradients()
+    std::vector<StagePtr> gradients;   ///< in their order; only where Presentation::wants_gradients()
     double milliseconds = 0;           ///< the time of the whole evaluate()
     BackendKind backend = BackendKind::cpu;
 
@@ -206,7 +205,8 @@ struct Trace {
     /// Whether, with the softmax over the queries, a key is masked for every query, in one head or in every
     /// head: its weights are zeros, which sum to 0 rather than 1.
     bool fully_masked_column(int column, std::optional<int> head = {}, int layer = 0) const;
-    /// Whether they flag a column of this stage: false unless its columns are keys after the mask.
+    /// Whether pictures and views flag a column of this stage as fully masked: false unless its columns are
+    /// keys after the mask.
     bool fully_masked_column(const Stage& stage, int column, std::optional<int> head) const;
 };
 

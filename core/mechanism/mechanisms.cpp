@@ -30,6 +30,11 @@ std::string why_no_sentence_fits(const Experiment& experiment) {
     return why ? why(experiment) : "";
 }
 
+std::vector<Givable> parameters_of(const Experiment& experiment) {
+    const auto parameters = mechanism_of(experiment).parameters;
+    return parameters ? parameters(experiment) : std::vector<Givable>();
+}
+
 const Stage& main_stage(const Trace& trace) {
     for (const StageInfo* result : mechanism_of(trace.experiment).results)
         if (const Stage* stage = trace.find_chosen(result)) return *stage;

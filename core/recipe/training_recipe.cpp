@@ -9,12 +9,9 @@
 #include "core/error.h"
 #include "core/mechanism/mechanisms.h"
 #include "core/mechanism/seq2seq/parameters.h"
+#include "core/mechanism/transformer/build.h"
 #include "core/mechanism/transformer/parameters.h"
-#include "core/op/ablate.h"
-#include "core/op/heads.h"
-#include "core/op/positions.h"
-#include "core/op/scale.h"
-#include "core/op/torch.h"
+#include "core/op/op.h"
 #include "core/text/vocabulary.h"
 
 namespace attnscope {
@@ -25,8 +22,19 @@ using Place = TransformerParameter::Place;
 
 constexpr std::size_t k_most_tokens = 1'000'000;
 
-bool is_stack(const Experiment& e) { return e.mechanism == MechanismKind::transformer; }
-bool aligns(const Experiment& e) { return e.seq2seq.decoder_attention == DecoderAttention::additive; }
+bool is_stack(const Experiment& e) {
+    switch (e.mechanism) {
+        case MechanismKind::transformer: return true;
+        case MechanismKind::seq2seq:
+        case MechanismKind::attention: break;  // which is not trained
+    }
+    return false;
+}
+
+/// Whether a model aligns the words of a source.
+bool aligns(const Experiment& e) { return !is_stack(e) && e.seq2seq.aligns(); }
+/// Whether anything that the model attends to may be closed: later tokens, or padding.
+bool has_mask(const Experiment& e) { return is_stack(e) ? !e.weighting.mask.empty() : aligns(e); }
 
 void require_written(const Experiment& e) {
     const auto refuse = [](const std::string& what, const char* instead) {
@@ -77,10 +85,8 @@ std::string linear_call(int in, int out, bool has_bias) {
 /// The members at a place of the stack, in the order in which they are drawn.
 Members stack_members(const TrainingRun& run, Place place) {
     const Experiment& e = run.start();
-    const TransformerSizes sizes{.words = static_cast<int>(run.parameters().at("E").rows()),
-                                 .length = e.attention.context_length,
-                                 .width = e.input.dim,
-                                 .feed_forward = e.attention.feed_forward_size};
+    const int words = static_cast<int>(run.parameters().at("E").rows());
+    const TransformerSizes sizes = transformer_sizes(e, words);
     Members members;
     for (const TransformerParameter& each : transformer_parameters()) {
         const int out = each.rows(sizes), in = each.columns(sizes);
@@ -97,8 +103,7 @@ Members stack_members(const TrainingRun& run, Place place) {
                 break;
             case ones:  // with the zeros after it
                 if (is_used)
-                    members.push_back(
-                        {name.substr(0, name.find("_g")), fmt::format("torch.nn.LayerNorm({})", in)});
+                    members.push_back({std::string(each.norm), fmt::format("torch.nn.LayerNorm({})", in)});
                 break;
             case zeros: break;
         }
@@ -113,7 +118,7 @@ Members translator_members(const TrainingRun& run) {
         return static_cast<int>(run.parameters().at(table).rows());
     };
     const Seq2seqSizes sizes = seq2seq_sizes(e, rows_of("E_src"), rows_of("E_tgt"));
-    const bool both_ways = e.seq2seq.encoder == Encoder::bidirectional;
+    const bool both_ways = e.seq2seq.reads_backward();
     Members members;
     for (const Seq2seqParameter& each : seq2seq_parameters()) {
         const int out = each.rows(sizes), in = each.columns(sizes);
@@ -139,12 +144,18 @@ Members translator_members(const TrainingRun& run) {
     return members;
 }
 
-/// `x = x / …` for scale and temperature; empty if there are none.
-std::string scale_line(const Scale& scale, int d_k, double temperature, const std::string& name) {
-    if (scale.kind == Scale::Kind::none && temperature == 1) return "";
-    TorchLines py;
-    py.apply(op::Scale{scale, d_k, temperature}, {{.name = name}}, {.name = name});
-    return py.code;
+/// Scores, and what the operations of attention make of them.
+struct AttendedVariables {
+    TorchVariable scores, weights, values, context;
+};
+
+/// From scores to the context; `mask` is where they are open, empty: everywhere.
+void write_attention(TorchLines& py, const op::Scale& scale, const std::string& mask,
+                     const AttendedVariables& of) {
+    if (scale.changes()) py.apply(scale, {of.scores}, of.scores);
+    if (!mask.empty()) py.apply(op::MaskedFill{}, {of.scores, {.name = mask}}, of.scores);
+    py.apply(op::Softmax{}, {of.scores}, of.weights);
+    py.apply(op::WeightedSum{}, {of.weights, of.scores, of.values}, of.context);
 }
 
 // ---- A stack of layers
@@ -167,41 +178,67 @@ std::string ablated_python(const Experiment& e) {
     return fmt::format("{}", layers);
 }
 
-std::string layer_module(const TrainingRun& run) {
-    const Experiment& e = run.start();
-    const int heads = e.attention.heads, d_k = e.input.dim / heads;
+/// What a position adds to the script; empty where it adds nothing.
+struct PositionLines {
+    std::string before_layers = {};  ///< a function or a table
+    std::string in_attention = {};   ///< on q and k
+    std::string in_model = {};       ///< on x, of sentences × tokens × d
+};
+
+/// `length`: of the longest sentence.
+PositionLines position_lines(const Experiment& e, int length) {
     TorchLines py;
-    if (e.attention.position == Position::rope) {
-        TorchLines split;
-        split.apply(op::SplitHeads{.heads = 1, .rotary = e.attention.rope_layout}, {{.name = "x"}},
-                    {.name = "x"});
-        py.code += split.functions.front().second + "\n\n";
+    switch (e.attention.position) {
+        case Position::none: break;
+        case Position::sinusoidal:
+            py.comment("Positions: sines and cosines.");
+            py.apply(op::SinusoidalPositions{length, e.input.dim}, {}, {.name = "positions"});
+            return {.before_layers = py.code, .in_model = "x = x + positions[: x.shape[1]]\n"};
+        case Position::rope:
+            py.apply(op::SplitHeads{.heads = 1, .rotary = e.attention.rope_layout}, {{.name = "x"}},
+                     {.name = "x"});
+            return {.before_layers = py.functions.front().second,
+                    .in_attention = "q, k = rotate(q), rotate(k)\n"};
+        case Position::alibi: throw Error(ErrorKind::bad_input, k_no_training_with_alibi);
+        case Position::learned: return {.in_model = "x = x + self.P[: x.shape[1]]\n"};
     }
-    py.line("class Layer(torch.nn.Module):");
-    py.code += init_lines(stack_members(run, Place::layer));
-    py.line("");
-    py.line("    def attend(self, x):");
-    py.line("        q, k, v = (  # of each head: sentences × heads × tokens × {}", d_k);
-    py.line(
-        "            W(x).unflatten(-1, ({}, {})).transpose(1, 2) for W in (self.W_q, self.W_k, self.W_v)",
-        heads, d_k);
-    py.line("        )");
-    if (e.attention.position == Position::rope) py.line("        q, k = rotate(q), rotate(k)");
-    py.line("        scores = q @ k.mT");
-    const std::string scaled = scale_line(e.attention.scale, d_k, e.weighting.temperature, "scores");
-    if (!scaled.empty()) py.code += "        " + scaled;
-    if (!e.weighting.mask.empty()) {
-        py.line("        closed = torch.ones(scores.shape[-2:], dtype=torch.bool).triu(1)  # later tokens");
-        py.line("        scores = scores.masked_fill(closed, -torch.inf)");
-    }
-    py.line("        context = scores.softmax(dim=-1) @ v");
+    return {};
+}
+
+/// The body of a layer's attend(x). A mask is that of the longest sentence.
+std::string attend_lines(const Experiment& e, const PositionLines& position) {
+    const int heads = e.attention.heads, d_k = e.key_width();
+    const auto of_heads = [](const char* name) {
+        return TorchVariable{.name = name, .shape = {.heads = 2}};  // more than one matrix
+    };
+    const TorchVariable q = of_heads("q"), k = of_heads("k"), v = of_heads("v"), scores = of_heads("scores");
+    TorchLines py;
+    py.line("q, k, v = (  # of each head: sentences × heads × tokens × {}", d_k);
+    py.line("    W(x).unflatten(-1, ({}, {})).transpose(1, 2) for W in (self.W_q, self.W_k, self.W_v)", heads,
+            d_k);
+    py.line(")");
+    py.code += position.in_attention;
+    py.apply(op::DotProduct{}, {q, k}, scores);
+    write_attention(py, {e.attention.scale, d_k, e.weighting.temperature},
+                    has_mask(e) ? "mask[: x.shape[1], : x.shape[1]]" : "",
+                    {scores, of_heads("weights"), v, of_heads("context")});
     if (!e.transformer.ablated.empty()) {
-        py.line("        if self.ablated:");
-        py.line("            context = context.clone()");
-        py.line("            context[:, self.ablated] = {}",
+        py.line("if self.ablated:");
+        py.line("    context = context.clone()");
+        py.line("    context[:, self.ablated] = {}",
                 op::rule_of(e.transformer.ablation).torch("context[:, self.ablated]"));
     }
-    py.line("        return self.W_o(context.transpose(1, 2).flatten(2))");
+    py.line("return self.W_o(context.transpose(1, 2).flatten(2))");
+    return py.code;
+}
+
+std::string layer_module(const TrainingRun& run, const PositionLines& position) {
+    const Experiment& e = run.start();
+    TorchLines py;
+    py.line("class Layer(torch.nn.Module):");
+    py.code += init_lines(stack_members(run, Place::layer));
+    py.line("\n    def attend(self, x):");
+    py.code += op::python_indented(op::python_indented(attend_lines(e, position)));
     py.line("");
     const bool has_feed_forward = e.attention.feed_forward_size > 0;
     if (has_feed_forward) {
@@ -224,19 +261,21 @@ std::string stack_model(const TrainingRun& run, int length) {
     members.push_back(
         {"layers", fmt::format("torch.nn.ModuleList(Layer() for _ in range({}))", e.transformer.layers)});
     for (Member& each : stack_members(run, Place::after_layers)) members.push_back(std::move(each));
+    const PositionLines position = position_lines(e, length);
     TorchLines py;
-    if (e.attention.position == Position::sinusoidal) {
-        py.comment("Positions: sines and cosines.");
-        py.apply(op::SinusoidalPositions{length, e.input.dim}, {}, {.name = "positions"});
+    if (!position.before_layers.empty()) py.code += position.before_layers + "\n\n";
+    if (has_mask(e)) {
+        py.comment("The mask: which token i may attend to which token j.");
+        py.apply(op::Mask{.queries = length, .keys = length, .rules = e.weighting.mask}, {},
+                 {.name = "mask"});
         py.line("\n");
     }
-    py.code += layer_module(run);
+    py.code += layer_module(run, position);
     py.line("\n\nclass Model(torch.nn.Module):");
     py.code += init_lines(members);
     py.line("\n    def forward(self, tokens):");
     py.line("        x = self.E[tokens]");
-    if (e.attention.position == Position::sinusoidal) py.line("        x = x + positions[: x.shape[1]]");
-    if (e.attention.position == Position::learned) py.line("        x = x + self.P[: x.shape[1]]");
+    py.code += op::python_indented(op::python_indented(position.in_model));
     py.line("        for layer in self.layers:");
     py.line("            x = layer(x)");
     if (e.transformer.norm == Norm::before) py.line("        x = self.ln_f(x)");
@@ -250,14 +289,19 @@ std::string translator_model(const TrainingRun& run) {
     const Experiment& e = run.start();
     TorchLines look;
     if (aligns(e)) {
-        look.line("e = self.v_a(torch.tanh(self.W_a(s)[:, None] + keys)).squeeze(-1)");
-        look.code += scale_line({.kind = Scale::Kind::none}, 1, e.weighting.temperature, "e");
-        look.line("alpha = e.masked_fill(closed, -torch.inf).softmax(dim=-1)");
-        look.line("c = (alpha[:, None] @ h).squeeze(1)");
+        look.line("e = self.v_a(torch.tanh(self.W_a(s)[:, None] + keys)).mT  # sentences × 1 × words");
+        write_attention(look, {{.kind = Scale::Kind::none}, 1, e.weighting.temperature}, "is_word",
+                        {{"e"}, {"alpha"}, {"h"}, {"c"}});
+        look.line("c = c.squeeze(1)");
     }
-    const bool looks_first = e.seq2seq.alignment_state == AlignmentState::previous;
-    const std::string step =
-        fmt::format("s = self.dec({}, s)\n", looks_first ? "torch.cat([y, c], dim=-1)" : "y");
+    std::string body;
+    switch (e.seq2seq.alignment_state) {
+        case AlignmentState::previous:
+            body = look.code + "s = self.dec(torch.cat([y, c], dim=-1), s)\n";
+            break;
+        case AlignmentState::current: body = "s = self.dec(y, s)\n" + look.code; break;
+    }
+    body += "outputs.append(torch.cat([s, y, c], dim=-1))\n";
     TorchLines py;
     py.line("class Model(torch.nn.Module):");
     py.code += init_lines(translator_members(run));
@@ -270,7 +314,7 @@ std::string translator_model(const TrainingRun& run) {
 )";
     if (aligns(e)) {
         py.line("        h, _ = pad_packed_sequence(h, batch_first=True)");
-        py.line("        closed = torch.arange(h.shape[1]) >= lengths[:, None]  # padding");
+        py.line("        is_word = (torch.arange(h.shape[1]) < lengths[:, None])[:, None]  # else padding");
         py.line("        keys = self.U_a(h)");
     } else {
         py.line("        c = torch.cat([*last], dim=-1)  # all that the decoder knows of the source");
@@ -278,9 +322,7 @@ std::string translator_model(const TrainingRun& run) {
     py.line("        s = self.W_init(last[-1]).tanh()");
     py.line("        outputs = []");
     py.line("        for y in self.E_tgt[fed].unbind(1):  # step by step");
-    const std::string body = op::python_indented(looks_first ? look.code + step : step + look.code) +
-                             "    outputs.append(torch.cat([s, y, c], dim=-1))\n";
-    py.code += op::python_indented(op::python_indented(body));
+    py.code += op::python_indented(op::python_indented(op::python_indented(body)));
     py.line("        return self.W_out(torch.stack(outputs, dim=1))");
     return py.code;
 }
@@ -425,6 +467,7 @@ std::string training_recipe(const TrainingRun& run, int steps) {
     py.line("import json");
     if (e.training.optimizer.decay > 0) py.line("import math");
     py.line("import sys\n\nimport torch");
+    if (has_mask(e)) py.line("from torch import inf");
     if (!is_stack(e))
         py.line("from torch.nn.utils.rnn import pack_padded_sequence{}, pad_sequence",
                 aligns(e) ? ", pad_packed_sequence" : "");

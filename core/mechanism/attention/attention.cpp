@@ -135,8 +135,11 @@ void AttentionBuilder::add_biases() {
 
 /// The center of each query's local window: N × 1 for local-m, h × N × 1 for local-p; absent otherwise.
 Value AttentionBuilder::window_centers() {
-    if (!has_window(e_.weighting.normalizer)) return {};
-    if (!predicts_window(e_.weighting.normalizer)) return builder_.add("center"_stage, op::QueryPlaces{N_});
+    switch (normalizer_of(e_.weighting.normalizer).window) {
+        case Normalizer::Window::none: return {};
+        case Normalizer::Window::at_query: return builder_.add("center"_stage, op::QueryPlaces{N_});
+        case Normalizer::Window::predicted: break;
+    }
     if (!Q_)
         throw Error(
             ErrorKind::bad_input,

@@ -16,44 +16,69 @@ Value AttentionBuilder::normed(StageKey key, Value x, const std::string& prefix)
     return builder_.add(key, op::LayerNorm{}, {x, gain, shift});
 }
 
+void AttentionBuilder::require_inputs_to_add() const {
+    if (X_) return;
+    throw Error(ErrorKind::bad_input,
+                "block " + std::string(name_of(e_.attention.block)) +
+                    " adds to the embedding and Q, K, V or the scores are custom: use block none");
+}
+
 /// The layer norm before attention (Xiong et al. 2020, pre-LN): attention reads the normalized input, the
 /// residual the original.
 void AttentionBuilder::normalize_first() {
-    if (e_.attention.block == Block::none) return;
-    if (!X_)
-        throw Error(ErrorKind::bad_input,
-                    "block " + std::string(name_of(e_.attention.block)) +
-                        " adds to the embedding and Q, K, V or the scores are custom: use block none");
-    if (e_.attention.block != Block::pre_norm) return;
+    switch (e_.attention.block) {
+        case Block::none: return;
+        case Block::post_norm: return require_inputs_to_add();
+        case Block::pre_norm: break;
+    }
+    require_inputs_to_add();
     const bool one_side = Y_ == X_, one_value_side = Y_v_ == Y_;
     X_ = normed("norm_1"_stage, x_, "ln1");
     if (one_side) Y_ = X_;
     if (one_value_side) Y_v_ = Y_;
 }
 
-/// Vaswani et al. 2017, §3.1: residual, norm, feed-forward, residual, norm.
-void AttentionBuilder::surround() {
-    if (e_.attention.block == Block::none) return;
+/// The output of attention, added to the block's input.
+Value AttentionBuilder::first_residual() {
     const int queries = builder_.shape(x_).rows, d = builder_.shape(x_).columns;
     if (!output_ || builder_.shape(output_).columns != d || builder_.shape(output_).rows != queries)
         refuse_shape(output_ ? builder_.name(output_) : "the output", N_,
                      output_ ? builder_.shape(output_).columns : 0,
                      must_be(queries, d) + " to be added to the embedding");
-    const bool first = e_.attention.block == Block::pre_norm;
-    const Value residual_1 = builder_.add("residual_1"_stage, op::Add{}, {x_, output_});
-    const Value norm_1 = first ? Value{} : normed("norm_1"_stage, residual_1, "ln1");
-    const Value to_add = first ? residual_1 : norm_1;
-    const Value read = first ? normed("norm_2"_stage, residual_1, "ln2") : norm_1;
+    return builder_.add("residual_1"_stage, op::Add{}, {x_, output_});
+}
+
+Value AttentionBuilder::feed_forward(Value x) {
     const Value W_1 = parameter("W_1"), b_1 = parameter("b_1");
     const Value W_2 = parameter("W_2"), b_2 = parameter("b_2");
     for (const Value each : {W_1, b_1, W_2, b_2})
         builder_.may_give(builder_.name(each), builder_.shape(each).rows, builder_.shape(each).columns);
-    const Value feed_forward = add_feed_forward(builder_, e_, 0, read, {W_1, b_1, W_2, b_2});
-    if (builder_.shape(feed_forward).columns != d)
+    const Value fed = add_feed_forward(builder_, e_, 0, x, {W_1, b_1, W_2, b_2});
+    if (const int d = builder_.shape(x).columns; builder_.shape(fed).columns != d)
         refuse_shape("W_2", builder_.shape(W_2).rows, builder_.shape(W_2).columns,
                      fmt::format("needs {} rows", d));
-    output_ = builder_.add("residual_2"_stage, op::Add{}, {to_add, feed_forward});
-    if (!first) output_ = normed("norm_2"_stage, output_, "ln2");
+    return fed;
+}
+
+/// The rest of the block around attention: residual, norm, feed-forward, residual, norm (Vaswani et al. 2017,
+/// §3.1), or with a norm before each part instead (Xiong et al. 2020).
+void AttentionBuilder::surround() {
+    const auto add = [&](Value x, Value fed) {
+        return builder_.add("residual_2"_stage, op::Add{}, {x, fed});
+    };
+    switch (e_.attention.block) {
+        case Block::none: return;
+        case Block::post_norm: {
+            const Value x = normed("norm_1"_stage, first_residual(), "ln1");
+            output_ = normed("norm_2"_stage, add(x, feed_forward(x)), "ln2");
+            return;
+        }
+        case Block::pre_norm: {
+            const Value x = first_residual();
+            output_ = add(x, feed_forward(normed("norm_2"_stage, x, "ln2")));
+            return;
+        }
+    }
 }
 
 void AttentionBuilder::add_logits() {

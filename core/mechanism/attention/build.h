@@ -33,7 +33,9 @@ private:
     void embed();
     Value annotations();
     Value learned_positions(int rows, int columns);
+    Shape shape_of_positions() const;
     void add_positions();
+    void add_to_inputs(Value PE);
     void name_features();
     Op table_op() const;
 
@@ -79,7 +81,10 @@ private:
 
     // block.cpp: the transformer block, logits and loss.
     Value normed(StageKey key, Value x, const std::string& prefix);
+    void require_inputs_to_add() const;
     void normalize_first();
+    Value first_residual();
+    Value feed_forward(Value x);
     void surround();
     void add_logits();
     void add_loss();

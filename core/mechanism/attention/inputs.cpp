@@ -117,16 +117,35 @@ Value AttentionBuilder::learned_positions(int rows, int columns) {
     return P;
 }
 
-void AttentionBuilder::add_positions() {
-    const bool learned = e_.attention.position == Position::learned;
-    if ((e_.attention.position != Position::sinusoidal && !learned) || !X_) return;
+/// The shape of the positions: as many as the longer side has tokens.
+Shape AttentionBuilder::shape_of_positions() const {
     const Shape x = builder_.shape(X_), y = builder_.shape(Y_);
     if (y.columns != x.columns)
         refuse_shape("embedding_kv", y.rows, y.columns,
                      fmt::format("needs {} columns for both sides to have positions", x.columns));
-    const int rows = std::max(x.rows, y.rows);
-    const Value PE = learned ? learned_positions(rows, x.columns)
-                             : builder_.add("position"_stage, op::SinusoidalPositions{rows, x.columns});
+    return op::matrix(std::max(x.rows, y.rows), x.columns);
+}
+
+void AttentionBuilder::add_positions() {
+    if (!X_) return;
+    switch (e_.attention.position) {
+        case Position::none:
+        case Position::rope:   // split_heads() rotates queries and keys
+        case Position::alibi:  // add_biases() adds it to the scores
+            return;
+        case Position::sinusoidal: {
+            const Shape shape = shape_of_positions();
+            const op::SinusoidalPositions positions{shape.rows, shape.columns};
+            return add_to_inputs(builder_.add("position"_stage, positions));
+        }
+        case Position::learned: {
+            const Shape shape = shape_of_positions();
+            return add_to_inputs(learned_positions(shape.rows, shape.columns));
+        }
+    }
+}
+
+void AttentionBuilder::add_to_inputs(Value PE) {
     const bool one_side = Y_ == X_, one_value_side = Y_v_ == Y_;
     X_ = builder_.add("positioned"_stage, op::Add{}, {X_, PE});
     Y_ = one_side ? X_ : builder_.add("positioned_kv"_stage, op::Add{}, {Y_, PE});

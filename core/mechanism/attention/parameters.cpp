@@ -90,7 +90,7 @@ std::vector<ScoreParameter> AttentionBuilder::score_parameters() const {
     if (!Q_ || !K_) return {};
     const auto of_function = score_function(e_.attention.score).parameters;
     std::vector<ScoreParameter> parameters(of_function.begin(), of_function.end());
-    if (e_.weighting.normalizer == Normalization::local_p) {
+    if (predicts_window(e_.weighting.normalizer)) {
         parameters.push_back({"W_p", hidden_rows, query_columns});
         parameters.push_back({"v_p", one_row, hidden_rows});
     }
@@ -138,9 +138,9 @@ Op AttentionBuilder::drawn(std::string_view name) const {
         return op::Drawn{sequence.seed, std::move(sequence.draws)};
     };
     if (name == "W_patch") return cut(image_sequence(), 0);
-    constexpr std::array<std::string_view, 4> k_block{"W_1", "b_1", "W_2", "b_2"};
-    if (const auto at = std::ranges::find(k_block, name); at != k_block.end())
-        return cut(block(), k_block.end() - at - 1);
+    constexpr std::array<std::string_view, 4> k_block_names{"W_1", "b_1", "W_2", "b_2"};
+    if (const auto at = std::ranges::find(k_block_names, name); at != k_block_names.end())
+        return cut(block(), k_block_names.end() - at - 1);
     const std::vector<ScoreParameter> parameters = score_parameters();
     const auto at = std::ranges::find(parameters, name, &ScoreParameter::name);
     return cut(scores(), std::count_if(at + 1, parameters.end(), [](const auto& p) { return p.drawn; }));

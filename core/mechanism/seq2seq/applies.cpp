@@ -10,25 +10,18 @@ namespace {
 
 using namespace option_rules;
 
-bool aligns(const Experiment& e) { return e.seq2seq.decoder_attention == DecoderAttention::additive; }
+bool aligns(const Experiment& e) { return e.seq2seq.aligns(); }
 
 /// Whether all the parameters that the encoder and the decoder use are custom.
 bool is_without_draws(const Experiment& e) {
-    const auto is_used = [&](Seq2seqParameter::Part part) {
-        using enum Seq2seqParameter::Part;
-        switch (part) {
-            case backward_encoder: return e.seq2seq.encoder == Encoder::bidirectional;
-            case alignment: return aligns(e);
-            case center: return aligns(e) && predicts_window(e.weighting.normalizer);
-            case source_table: return e.is_given("src") || !e.input.uses_lexicon();
-            case target_table: return !e.input.uses_lexicon();
-            case encoder:
-            case decoder: break;
-        }
-        return true;
+    using Part = Seq2seqParameter::Part;
+    const auto is_drawn = [&](Part part) {
+        if (part == Part::source_table) return e.is_given("src") || !e.input.uses_lexicon();
+        if (part == Part::target_table) return !e.input.uses_lexicon();
+        return is_used(part, e);
     };
     return std::ranges::all_of(seq2seq_parameters(), [&](const Seq2seqParameter& parameter) {
-        return e.is_given(parameter.name) || !is_used(parameter.part);
+        return e.is_given(parameter.name) || !is_drawn(parameter.part);
     });
 }
 

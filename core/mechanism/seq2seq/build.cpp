@@ -15,7 +15,6 @@
 namespace attnscope {
 namespace {
 
-constexpr int k_bos = 0, k_eos = 1;
 constexpr int k_no_word = -1;  ///< a custom table without words has no <eos>
 
 }  // namespace

@@ -12,6 +12,9 @@
 
 namespace attnscope {
 
+/// The rows of E_tgt before those of the words.
+inline constexpr int k_bos = 0, k_eos = 1, k_special_words = 2;
+
 /// Used once, by build(). Bahdanau et al. 2015, with PyTorch's GRUs. Each sentence has a vocabulary of its
 /// own. In E_tgt the target's words follow `<bos>` (row 0) and `<eos>` (row 1), and it has as many rows as
 /// words can be predicted; E_src has at least `table_size` rows.
@@ -25,8 +28,8 @@ public:
 private:
     bool is_given(CustomName name) const { return e_.is_given(name); }
     bool is_greedy() const { return e_.seq2seq.decode == Decode::greedy; }
-    bool aligns() const { return e_.seq2seq.decoder_attention == DecoderAttention::additive; }
-    bool reads_backward() const { return e_.seq2seq.encoder == Encoder::bidirectional; }
+    bool aligns() const { return e_.seq2seq.aligns(); }
+    bool reads_backward() const { return e_.seq2seq.reads_backward(); }
     /// The largest possible number of steps.
     int steps() const { return is_greedy() ? e_.seq2seq.max_steps : static_cast<int>(fed_.size()); }
 

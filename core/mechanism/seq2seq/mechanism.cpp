@@ -1,7 +1,11 @@
 #include "core/mechanism/seq2seq/mechanism.h"
 
+#include <algorithm>
+
+#include "core/experiment/sentence.h"
 #include "core/graph/stage_table.h"
 #include "core/mechanism/seq2seq/build.h"
+#include "core/mechanism/seq2seq/parameters.h"
 
 namespace attnscope {
 namespace {
@@ -9,8 +13,34 @@ namespace {
 Graph build_seq2seq(const Experiment& experiment) { return Seq2seqBuilder(experiment).build(); }
 
 std::string title(const Experiment& e) {
-    const bool aligns = e.seq2seq.decoder_attention != DecoderAttention::none;
-    return std::string("Sequence to sequence ") + (aligns ? "by additive attention" : "without attention");
+    switch (e.seq2seq.decoder_attention) {
+        case DecoderAttention::additive: return "Sequence to sequence by additive attention";
+        case DecoderAttention::none: break;
+    }
+    return "Sequence to sequence without attention";
+}
+
+/// The rows of a table: those of the custom one, or as many as the words that are listed need.
+int rows_of_table(const Experiment& e, CustomName name, int needed) {
+    const GivenMatrix* table = e.weights.find_given(name);
+    return std::max(table ? static_cast<int>(table->values().rows()) : e.input.table_size, needed);
+}
+
+std::vector<Givable> parameters(const Experiment& e) {
+    constexpr int k_bos_and_eos = 2;
+    const auto listed = [&](const std::string& words) {
+        return static_cast<int>(sentence_vocabulary(e, words, {}).words.size());
+    };
+    // A decoder that is fed no words of the text takes a table of any size.
+    const bool reads_target = e.seq2seq.decode == Decode::teacher && !e.is_given("tgt_in");
+    const int target_words = reads_target ? k_bos_and_eos + listed(e.input.words2) : 0;
+    const Seq2seqSizes sizes = seq2seq_sizes(e, rows_of_table(e, "E_src", std::max(1, listed(e.input.words))),
+                                             rows_of_table(e, "E_tgt", target_words));
+    std::vector<Givable> used;
+    for (const Seq2seqParameter& each : seq2seq_parameters())
+        if (is_used(each.part, e))
+            used.push_back({std::string(each.name), each.rows(sizes), each.columns(sizes)});
+    return used;
 }
 
 constexpr const StageInfo* k_results[] = {"alignment"_stage, "decoder_context"_stage};
@@ -46,6 +76,7 @@ const Mechanism k_seq2seq_mechanism = {
                .has_own_table = true},
     .second_sentence = "The target sentence, for the decoder",
     .title = title,
+    .parameters = parameters,
 };
 
 }  // namespace attnscope

@@ -3,6 +3,8 @@
 #include <array>
 #include <cmath>
 
+#include "core/op/normalizers.h"
+
 namespace attnscope {
 namespace {
 
@@ -55,8 +57,7 @@ constexpr std::array k_parameters = {
 Seq2seqSizes seq2seq_sizes(const Experiment& experiment, int source_words, int target_words) {
     const Seq2seq& seq2seq = experiment.seq2seq;
     const int d = experiment.input.dim;
-    const bool both_ways = seq2seq.encoder == Encoder::bidirectional;
-    const int annotation = both_ways ? 2 * seq2seq.encoder_size : seq2seq.encoder_size;
+    const int annotation = seq2seq.reads_backward() ? 2 * seq2seq.encoder_size : seq2seq.encoder_size;
     const bool current = seq2seq.alignment_state == AlignmentState::current;
     return {.source_words = source_words,
             .target_words = target_words,
@@ -66,6 +67,20 @@ Seq2seqSizes seq2seq_sizes(const Experiment& experiment, int source_words, int t
             .decoder = seq2seq.decoder_size,
             .decoder_input = current ? d : d + annotation,
             .hidden = experiment.weighting.hidden};
+}
+
+bool is_used(Part part, const Experiment& experiment) {
+    const bool aligns = experiment.seq2seq.aligns();
+    switch (part) {
+        case Part::backward_encoder: return experiment.seq2seq.reads_backward();
+        case Part::alignment: return aligns;
+        case Part::center: return aligns && predicts_window(experiment.weighting.normalizer);
+        case Part::source_table:
+        case Part::target_table:
+        case Part::encoder:
+        case Part::decoder: break;
+    }
+    return true;
 }
 
 std::span<const Seq2seqParameter> seq2seq_parameters() { return k_parameters; }

@@ -48,6 +48,9 @@ struct Seq2seqParameter {
         const Seq2seqSizes& sizes);  ///< h for recurrent, the number of inputs for a bias; else nullptr
 };
 
+/// Whether the settings use the parameters of this part.
+bool is_used(Seq2seqParameter::Part part, const Experiment& experiment);
+
 /// Every parameter, in the order in which one generator, seeded once, draws them: E_src, E_tgt; W_ih, W_hh,
 /// b_ih, b_hh of enc_fwd, then of enc_bwd; W_init, b_init; W_a, U_a, v_a; W_ih, W_hh, b_ih, b_hh of dec;
 /// W_out, b_out; W_p, v_p. Weights are out × in, biases 1 × out. All are drawn, including those that the

@@ -11,12 +11,6 @@
 #include "core/text/vocabulary.h"
 
 namespace attnscope {
-namespace {
-
-constexpr int k_bos = 0, k_eos = 1, k_special_words = 2;
-
-}  // namespace
-
 std::vector<int> Seq2seqBuilder::given_words(CustomName of, int rows) const {
     const std::string_view name = of.text();
     const Matrix& matrix = e_.weights.find_given(of)->values();

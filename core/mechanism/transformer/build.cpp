@@ -36,12 +36,7 @@ Graph TransformerBuilder::build() {
     return std::move(builder_.graph);
 }
 
-TransformerSizes TransformerBuilder::sizes() const {
-    return {.words = table_rows_,
-            .length = e_.attention.context_length,
-            .width = e_.input.dim,
-            .feed_forward = e_.attention.feed_forward_size};
-}
+TransformerSizes TransformerBuilder::sizes() const { return transformer_sizes(e_, table_rows_); }
 
 /// A parameter: custom, or drawn in the order in which one generator draws them all.
 Value TransformerBuilder::parameter(std::string_view name) {
@@ -158,24 +153,31 @@ void TransformerBuilder::add_positions() {
 /// Adds the mask that all layers share.
 void TransformerBuilder::open_mask() {
     const int N = length();
-    const Normalizer::Window window = normalizer_of(e_.weighting.normalizer).window;
-    if (window == Normalizer::Window::predicted)
-        throw Error(ErrorKind::bad_input,
-                    "normalizer local-p has no weights in a transformer: use another normalizer");
     Value centers;
-    if (window == Normalizer::Window::at_query) centers = builder_.add("center"_stage, op::QueryPlaces{N});
+    switch (normalizer_of(e_.weighting.normalizer).window) {
+        case Normalizer::Window::none: break;
+        case Normalizer::Window::at_query: centers = builder_.add("center"_stage, op::QueryPlaces{N}); break;
+        case Normalizer::Window::predicted:
+            throw Error(ErrorKind::bad_input,
+                        "normalizer local-p has no weights in a transformer: use another normalizer");
+    }
     mask_ = add_mask(builder_, e_, N, N, centers);
 }
 
 void TransformerBuilder::add_layer() {
-    const Norm norm = e_.transformer.norm;
-    const Value attended = attend(norm == Norm::before ? normed("norm_1"_stage, stream_, "ln1") : stream_);
-    stream_ = builder_.add(key("residual_1"_stage), op::Add{}, {stream_, attended});
-    if (norm == Norm::after) stream_ = normed("norm_1"_stage, stream_, "ln1");
-    if (e_.attention.feed_forward_size == 0) return;
-    const Value fed = feed_forward(norm == Norm::before ? normed("norm_2"_stage, stream_, "ln2") : stream_);
-    stream_ = builder_.add(key("residual_2"_stage), op::Add{}, {stream_, fed});
-    if (norm == Norm::after) stream_ = normed("norm_2"_stage, stream_, "ln2");
+    add_part(&TransformerBuilder::attend, "residual_1"_stage, "norm_1"_stage, "ln1");
+    if (e_.attention.feed_forward_size > 0)
+        add_part(&TransformerBuilder::feed_forward, "residual_2"_stage, "norm_2"_stage, "ln2");
+}
+
+void TransformerBuilder::add_part(Value (TransformerBuilder::*part)(Value x), const StageInfo* residual,
+                                  const StageInfo* norm, const std::string& parameters) {
+    const auto add = [&](Value fed) { return builder_.add(key(residual), op::Add{}, {stream_, fed}); };
+    switch (e_.transformer.norm) {
+        case Norm::none: stream_ = add((this->*part)(stream_)); break;
+        case Norm::before: stream_ = add((this->*part)(normed(norm, stream_, parameters))); break;
+        case Norm::after: stream_ = normed(norm, add((this->*part)(stream_)), parameters); break;
+    }
 }
 
 Value TransformerBuilder::split(const StageInfo* stage, Value x, bool rotate) {

@@ -2,8 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "core/experiment/sentence.h"
 #include "core/graph/stage_table.h"
 #include "core/mechanism/transformer/build.h"
+#include "core/mechanism/transformer/parameters.h"
 
 namespace attnscope {
 namespace {
@@ -18,6 +22,21 @@ std::string title(const Experiment& e) {
 
 std::string why_unfit(const Experiment& e) {
     return e.attention.position == Position::rope ? why_rope_does_not_fit(e.key_width()) : "";
+}
+
+std::vector<Givable> parameters(const Experiment& e) {
+    const auto listed = static_cast<int>(sentence_vocabulary(e, e.input.words, {}).words.size());
+    const GivenMatrix* table = e.weights.find_given("E");
+    const int rows = table ? static_cast<int>(table->values().rows()) : e.input.table_size;
+    const TransformerSizes sizes = transformer_sizes(e, std::max(rows, listed));
+    std::vector<Givable> used;
+    for (const TransformerParameter& each : transformer_parameters()) {
+        if (!each.is_used(e)) continue;
+        const bool in_layers = each.place == TransformerParameter::Place::layer;
+        for (int layer = in_layers ? 1 : 0; layer <= (in_layers ? e.transformer.layers : 0); ++layer)
+            used.push_back({name_in_layer(layer, each.name), each.rows(sizes), each.columns(sizes)});
+    }
+    return used;
 }
 
 constexpr const StageInfo* k_results[] = {"weights"_stage};
@@ -46,6 +65,7 @@ const Mechanism k_transformer_mechanism = {
     .second = {false, "target_tokens"_stage, "targets", "Target of each position (objective position)", true},
     .second_sentence = "The target of each position, for the loss (objective position)",
     .title = title,
+    .parameters = parameters,
 };
 
 }  // namespace attnscope

@@ -22,27 +22,46 @@ bool has_feed_forward(const Experiment& e) { return e.attention.feed_forward_siz
 bool has_output(const Experiment& e) { return !e.transformer.tied; }
 bool has_positions(const Experiment& e) { return e.attention.position == Position::learned; }
 
+/// The gain of a layer norm, which is followed by its shift.
+constexpr TransformerParameter gain(std::string_view norm, const StageInfo* stage,
+                                    bool (*is_used)(const Experiment&) = TransformerParameter::always) {
+    return {.name = stage->name,
+            .stage = stage,
+            .rows = one,
+            .columns = width,
+            .draw = How::ones,
+            .is_used = is_used,
+            .norm = norm};
+}
+
 constexpr std::array k_parameters = {
     TransformerParameter{"E", "table"_stage, words, width, How::table},
-    TransformerParameter{"ln1_g", "ln1_g"_stage, one, width, How::ones},
+    gain("ln1", "ln1_g"_stage),
     TransformerParameter{"ln1_b", "ln1_b"_stage, one, width, How::zeros},
     TransformerParameter{"W_q", "W_q"_stage, width, width, How::linear},
     TransformerParameter{"W_k", "W_k"_stage, width, width, How::linear},
     TransformerParameter{"W_v", "W_v"_stage, width, width, How::linear},
     TransformerParameter{"W_o", "W_o"_stage, width, width, How::linear},
-    TransformerParameter{"ln2_g", "ln2_g"_stage, one, width, How::ones, nullptr, has_feed_forward},
+    gain("ln2", "ln2_g"_stage, has_feed_forward),
     TransformerParameter{"ln2_b", "ln2_b"_stage, one, width, How::zeros, nullptr, has_feed_forward},
     TransformerParameter{"W_1", "W_1"_stage, units, width, How::linear, nullptr, has_feed_forward},
     TransformerParameter{"b_1", "b_1"_stage, one, units, How::bias, width, has_feed_forward},
     TransformerParameter{"W_2", "W_2"_stage, width, units, How::linear, nullptr, has_feed_forward},
     TransformerParameter{"b_2", "b_2"_stage, one, width, How::bias, units, has_feed_forward},
-    TransformerParameter{"ln_f_g", "ln_f_g"_stage, one, width, How::ones},
+    gain("ln_f", "ln_f_g"_stage),
     TransformerParameter{"ln_f_b", "ln_f_b"_stage, one, width, How::zeros},
     TransformerParameter{"W_out", "W_out"_stage, words, width, How::linear, nullptr, has_output},
     TransformerParameter{"P", "P"_stage, length, width, How::positions, nullptr, has_positions},
 };
 
 }  // namespace
+
+TransformerSizes transformer_sizes(const Experiment& experiment, int words) {
+    return {.words = words,
+            .length = experiment.attention.context_length,
+            .width = experiment.input.dim,
+            .feed_forward = experiment.attention.feed_forward_size};
+}
 
 std::span<const TransformerParameter> transformer_parameters() { return k_parameters; }
 

@@ -20,6 +20,9 @@ struct TransformerSizes {
     bool operator==(const TransformerSizes&) const = default;
 };
 
+/// The sizes of an experiment whose E has this many rows.
+TransformerSizes transformer_sizes(const Experiment& experiment, int words);
+
 struct TransformerParameter {
     std::string_view name;  ///< as in given_names()
     const StageInfo* stage;
@@ -36,6 +39,7 @@ struct TransformerParameter {
     int (*fan)(const TransformerSizes& sizes) = nullptr;     ///< a bias's number of inputs
     bool (*is_used)(const Experiment& experiment) = always;  ///< whether the settings have it
     enum class Place { before_layers, layer, after_layers } place = place_of(name, draw);
+    std::string_view norm = {};  ///< the layer norm that a gain belongs to, "ln1"; empty for others
 
     static constexpr Place place_of(std::string_view name, Draw draw) {
         if (find_given_name(name)->in_layers) return Place::layer;

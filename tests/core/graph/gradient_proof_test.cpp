@@ -194,7 +194,7 @@ TEST(GradientWordsTest, AStageThatIsReadSeveralTimesHasTheSumOfItsReaders) {
 TEST(GradientWordsTest, TheGradientOfTheValuesIsTheWeightsTimesThatOfTheContext) {
     const Trace trace = block_with_loss();
     const Proof proof = explain(trace, *trace.find_named("grad.value_heads"), 1, 3, 0);
-    EXPECT_EQ(proof.terms_title, "weight × ∂ℓ/∂C, query by query");
+    EXPECT_EQ(proof.terms_title.text(), "weight × ∂ℓ/∂C, query by query");
     const Stage &weights = *trace.find("weights"_stage), &dC = *trace.find_named("grad.context");
     ASSERT_EQ(std::ssize(proof.terms), weights.shape().rows);
     for (int i = 0; i < weights.shape().rows; ++i) {
@@ -208,7 +208,7 @@ TEST(GradientWordsTest, TheGradientOfTheValuesIsTheWeightsTimesThatOfTheContext)
 TEST(GradientWordsTest, TheSoftmaxPassesBackItsWeightTimesTheDifferenceFromTheRowsMean) {
     const Trace trace = block_with_loss();
     const Proof proof = explain(trace, *trace.find_named("grad.masked"), 0, 1, 4);
-    EXPECT_EQ(proof.terms_title, "A · ∂ℓ/∂A, key by key");
+    EXPECT_EQ(proof.terms_title.text(), "A · ∂ℓ/∂A, key by key");
     ASSERT_EQ(proof.steps.size(), 3U);
     EXPECT_EQ(proof.steps[0].label, "∂ℓ/∂A");
     EXPECT_TRUE(proof.steps[1].label.starts_with("− row sum ")) << proof.steps[1].label;

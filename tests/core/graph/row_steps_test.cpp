@@ -13,6 +13,7 @@
 #include "core/mechanism/evaluate.h"
 #include "core/mechanism/mechanisms.h"
 #include "core/session/examples.h"
+#include "core/utf8.h"
 #include "tests/core/graph/explain_cases.h"
 #include "tests/drawn_sessions.h"
 #include "tests/random_attention.h"
@@ -173,6 +174,74 @@ TEST(RowStepsTest, EachNormalizerHasStepsOfItsOwn) {
                                                           "exp", "weights", "weights dropped"}));
 }
 
+TEST(RowStepsTest, EachOperationSaysInAnOwnSentenceWhatItDoes) {
+    const auto sentence_of = [](const Experiment& e, std::string_view title) {
+        const Trace trace = evaluate(e);
+        const RowSteps row = steps_of(trace, 2);
+        const RowStep* step = find(row, title);
+        return step ? step->sentence : "";
+    };
+    const auto starts = [](const std::string& sentence, std::string_view words) {
+        EXPECT_EQ(sentence.substr(0, words.size()), words);
+    };
+    const std::pair<Score, const char*> scores[] = {
+        {Score::dot, "Multiply query and key dimension by dimension"},
+        {Score::general, "Transform the query by W"},
+        {Score::additive, "Multiply each hidden unit"},
+        {Score::concat, "Multiply each hidden unit"},
+        {Score::location, "Multiply the query by the row of W"},
+        {Score::rbf, "Minus the squared distance"},
+    };
+    Experiment e;
+    for (const auto& [score, words] : scores) {
+        e.attention.score = score;
+        starts(sentence_of(e, "scores"), words);
+    }
+    e.attention.score = Score::cosine;
+    e.attention.sharpening = 3;
+    starts(sentence_of(e, "cosine"), "Divide the dot product of query and key by their lengths");
+    starts(sentence_of(e, "scores"), "× β 3: ");
+    e = {};
+    e.attention.position = Position::alibi;
+    e.attention.dropout = 0.5;
+    starts(sentence_of(e, "biased"), "Add the bias");
+    starts(sentence_of(e, "weights dropped"), "Dropout sets some weights to 0");
+    e.weighting.normalizer = Normalization::local_p;
+    starts(sentence_of(e, "weights"), "Multiply each weight by the Gaussian window");
+    starts(sentence_of(of_scores(test::random_matrix(3, 3, 1)), "scores"), "A custom matrix");
+}
+
+TEST(RowStepsTest, ADecoderSaysWhatTheSameOperationsSay) {
+    Session session = test::test_session("random-alignment");
+    session.experiment.weighting.temperature = 2;
+    session.experiment.weighting.normalizer = Normalization::local_p;
+    const Trace trace = evaluate(session.experiment);
+    const RowSteps row = steps_of(trace, 1);
+    EXPECT_TRUE(find(row, "alignment scores")->sentence.starts_with("Multiply each hidden unit"));
+    EXPECT_TRUE(find(row, "alignment scaled")->sentence.starts_with("÷ T 2: smaller scores"));
+    EXPECT_TRUE(find(row, "alignment")->sentence.starts_with("Multiply each weight by the Gaussian window"));
+}
+
+TEST(RowStepsTest, AScaleSaysWhetherItChangesTheScores) {
+    const auto sentence_of = [](const Scale& scale, double temperature, int key_size = 0) {
+        Experiment e;
+        e.attention.scale = scale;
+        e.attention.projection = Projection::linear;
+        e.attention.key_size = key_size;
+        e.weighting.temperature = temperature;
+        const Trace trace = evaluate(e);
+        return find(steps_of(trace, 0), "scaled")->sentence;
+    };
+    const std::string same = "The scale is 1: the scores stay as they are.";
+    EXPECT_EQ(sentence_of({Scale::Kind::none}, 1), same);
+    EXPECT_EQ(sentence_of({Scale::Kind::number, 1}, 1), same);
+    EXPECT_EQ(sentence_of({Scale::Kind::sqrt}, 1, 1), same) << "of vectors of one number";
+    EXPECT_TRUE(sentence_of({Scale::Kind::none}, 2).starts_with("÷ T 2: smaller scores"));
+    EXPECT_TRUE(sentence_of({Scale::Kind::number, 0.5}, 1).starts_with("× 0.5: smaller scores"));
+    EXPECT_TRUE(sentence_of({Scale::Kind::sqrt}, 1).starts_with("÷ √"));
+    EXPECT_NE(sentence_of({Scale::Kind::sqrt}, 1).find("otherwise scores would grow"), std::string::npos);
+}
+
 TEST(RowStepsTest, ScoresAndScaledScoresShareARangeAndMaskedOnesDoNot) {
     const Trace trace = evaluate({});
     const RowSteps row = steps_of(trace, 0);
@@ -278,6 +347,7 @@ void check_row(const Trace& trace, const Stage& weights, int head, int row_index
         EXPECT_FALSE(step.sentence.empty());
         EXPECT_TRUE(step.sentence.ends_with(".")) << step.sentence;
         EXPECT_FALSE(step.formula.empty());
+        EXPECT_NE(step.sentence, capitalized(step.formula) + ".") << "no sentence of its own";
         if (step.kind == Kind::products) continue;
         if (step.stage) {
             const Eigen::RowVectorXf of_stage =

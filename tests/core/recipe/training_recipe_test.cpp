@@ -107,9 +107,9 @@ TEST(TrainingRecipeTest, HoldsTheModelTheSentencesAndTheOptimizerOfATranslator) 
          "        self.v_a = torch.nn.Linear(32, 1, bias=False)",
          "        self.dec = torch.nn.GRUCell(96, 32)",
          fmt::format("        self.W_out = torch.nn.Linear(128, {})", words),
-         "            alpha = e.masked_fill(closed, -torch.inf).softmax(dim=-1)",
-         "            s = self.dec(torch.cat([y, c], dim=-1), s)", line_of(first.source, first.targets),
-         "torch.manual_seed(7)", "optimizer = torch.optim.Adam(",
+         "            e = e.masked_fill(~is_word, -inf)", "            alpha = e.softmax(dim=-1)",
+         "            c = alpha @ h", "            s = self.dec(torch.cat([y, c], dim=-1), s)",
+         line_of(first.source, first.targets), "torch.manual_seed(7)", "optimizer = torch.optim.Adam(",
          "    model.parameters(), lr=0.005, weight_decay=0, betas=(0.9, 0.999), eps=1e-08",
          "    torch.nn.utils.clip_grad_norm_(model.parameters(), 5)"});
 }
@@ -122,7 +122,9 @@ TEST(TrainingRecipeTest, HoldsOnlyWhatApplies) {
     constexpr TaskKind stack = TaskKind::reverse, translator = TaskKind::translate;
     const Step steps[] = {
         {"torch.rand(", {stack, [](Experiment& e) { e.weights.embedding = Initialization::uniform; }}},
-        {"triu(1)", {stack, [](Experiment& e) { e.weighting.mask = {{MaskForm::causal}}; }}},
+        {"mask &= j <= i", {stack, [](Experiment& e) { e.weighting.mask = {{MaskForm::causal}}; }}},
+        {"scores = scores.masked_fill(~mask[: x.shape[1], : x.shape[1]], -inf)",
+         {stack, [](Experiment& e) { e.weighting.mask = {{MaskForm::causal}}; }}},
         {"scores / 32**0.5 / 2", {stack, [](Experiment& e) { e.weighting.temperature = 2; }}},
         {"positions = torch", {stack, [](Experiment& e) { e.attention.position = Position::sinusoidal; }}},
         {"q, k = rotate(q), rotate(k)",
