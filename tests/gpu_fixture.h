@@ -3,12 +3,40 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "core/error.h"
 #include "core/gpu/backend.h"
 
 namespace attnscope::test {
+
+inline constexpr std::size_t k_guard = 64;
+inline constexpr float k_guard_number = -1234.5f;
+
+/// Room with numbers before and after the tensor that every shader may see and none may change.
+inline GpuRoom guarded_room(std::size_t numbers) {
+    auto storage = std::make_unique<gl::Storage>(numbers + 2 * k_guard);
+    const std::vector<float> guard(k_guard, k_guard_number);
+    storage->write(0, guard);
+    storage->write(k_guard + numbers, guard);
+    return {.storage = std::move(storage), .first = k_guard, .reach = k_guard};
+}
+
+/// Whether the numbers around a tensor in guarded_room() are as they were.
+inline bool guards_are_whole(const GpuValues& values) {
+    const GpuMatrices matrices = values.matrices();
+    std::vector<float> before(k_guard), after(k_guard);
+    values.device()->run_soon([&] {
+        matrices.storage->read(matrices.first - k_guard, before);
+        matrices.storage->read(matrices.first + matrices.shape.size(), after);
+    });
+    const auto is_guard = [](float number) { return number == k_guard_number; };
+    return std::ranges::all_of(before, is_guard) && std::ranges::all_of(after, is_guard);
+}
 
 /// One for the whole process; nullptr, and why, where there is no OpenGL 4.3. Each tensor has guards around
 /// it.
@@ -16,7 +44,7 @@ inline GpuBackend* shared_gpu(std::string* why = nullptr) {
     static std::string reason;
     static const std::unique_ptr<GpuBackend> backend = []() -> std::unique_ptr<GpuBackend> {
         try {
-            return std::make_unique<GpuBackend>(make_egl_context(true), GpuOptions{.guard = 64});
+            return std::make_unique<GpuBackend>(make_egl_context(true), GpuOptions{.allocate = guarded_room});
         } catch (const Error& error) {
             reason = error.what();
             return nullptr;

@@ -17,7 +17,7 @@ using Values = std::shared_ptr<const GpuValues>;
 using Operand = GpuKernels::Operand;
 
 /// A long copy pauses for other work after this many numbers.
-constexpr std::size_t k_copied_at_once = std::size_t{1} << 22;
+constexpr std::size_t k_sent_at_once = std::size_t{1} << 22;
 /// Cost per cell, in multiply-adds.
 constexpr double k_double_work = 32;
 constexpr std::int64_t k_far = 1 << 20;  ///< larger than every matrix, and exact in float32
@@ -208,7 +208,7 @@ private:
                         fmt::format("a matrix needs {} MiB of the GPU's memory and {} MiB are "
                                     "free: use a smaller experiment or backend cpu",
                                     bytes >> 20, free >> 20));
-        return std::make_shared<GpuValues>(device_, kernels_, shape, options_.guard);
+        return std::make_shared<GpuValues>(device_, kernels_, shape);
     }
     GpuMatrices scratch(const Shape& shape) {
         kept_.push_back(make(shape));
@@ -218,9 +218,9 @@ private:
     std::shared_ptr<GpuValues> uploaded(const Shape& shape, std::span<const float> numbers) {
         auto values = make(shape);
         const GpuMatrices to = values->matrices();
-        for (std::size_t done = 0; done < numbers.size(); done += k_copied_at_once) {
+        for (std::size_t done = 0; done < numbers.size(); done += k_sent_at_once) {
             to.storage->write(to.first + done,
-                              numbers.subspan(done, std::min(k_copied_at_once, numbers.size() - done)));
+                              numbers.subspan(done, std::min(k_sent_at_once, numbers.size() - done)));
             device_->pause();
         }
         // Other threads may see it as soon as it is kept with its stage.

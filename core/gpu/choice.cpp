@@ -53,16 +53,19 @@ BackendWish parse_backend(std::string_view word) {
     throw Error(ErrorKind::bad_input, "backend " + std::string(word) + " is not known: use auto, cpu or gpu");
 }
 
-BackendChoice choose_backend(BackendWish wish,
+BackendChoice choose_backend(BackendWish wish, const ShaderSource& shaders,
                              const std::function<std::unique_ptr<GlContext>()>& make_context) {
     if (wish == BackendWish::cpu) return {nullptr, "as requested"};
+    const auto make = [&] {
+        return std::make_shared<GpuBackend>(make_context(), GpuOptions{.shaders = shaders});
+    };
     if (wish == BackendWish::gpu) {
-        auto gpu = std::make_shared<GpuBackend>(make_context());
+        auto gpu = make();
         std::string reason = gpu->info().renderer + ", as requested";
         return {std::move(gpu), std::move(reason)};
     }
     try {
-        return faster(std::make_shared<GpuBackend>(make_context()));
+        return faster(make());
     } catch (const Error& error) {
         if (error.kind() != ErrorKind::backend && error.kind() != ErrorKind::too_large) throw;
         return {nullptr, error.what()};

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "core/gpu/context.h"
+#include "core/gpu/shaders.h"
 #include "core/graph/backend.h"
 #include "core/graph/backend_kind.h"
 
@@ -23,7 +24,7 @@ struct BackendChoice {
 /// 1024 tokens with 256 features and 4 heads, measured now; never a software renderer, and the CPU without
 /// OpenGL 4.3. Calls `make_context` at most once.
 BackendChoice choose_backend(
-    BackendWish wish,
+    BackendWish wish, const ShaderSource& shaders = {},
     const std::function<std::unique_ptr<GlContext>()>& make_context = [] { return make_egl_context(); });
 
 }  // namespace attnscope

@@ -102,7 +102,7 @@ void GpuKernels::bind(GpuProgram& program, int binding, const char* name, const 
     const std::size_t count = (shared || part.heads == 1) ? rows * columns : part.heads * head;
     const std::size_t aligned = std::max<std::size_t>(device_.info().block_alignment / sizeof(float), 1);
     const std::size_t begin = first / aligned * aligned;
-    const std::size_t end = std::min(first + count + options_.guard, operand.of.storage->size());
+    const std::size_t end = std::min(first + count + operand.of.reach, operand.of.storage->size());
     glBindBufferRange(GL_SHADER_STORAGE_BUFFER, static_cast<GLuint>(binding), operand.of.storage->id(),
                       static_cast<GLintptr>(begin * sizeof(float)),
                       static_cast<GLsizeiptr>(std::max<std::size_t>(end - begin, 1) * sizeof(float)));

@@ -29,8 +29,9 @@ struct GpuOptions {
     double slice_seconds = 0.01;  ///< target duration of one dispatch
     std::size_t free_bytes = 0;   ///< free memory of the card; 0: what the driver reports, each time
     int tile = 0;                 ///< side of a tile of a product: 32 or 128; 0: by the driver's limits
-    std::size_t guard = 0;        ///< length of a guard pattern around each tensor, for tests
     bool timed = false;           ///< measure each dispatch by the card's own clock
+    GpuAllocator allocate = exact_room;  ///< makes the room of each tensor
+    ShaderSource shaders = {};
 };
 
 /// The uniforms u_x, u_y, u_window, u_width and u_height of a shader.
@@ -44,10 +45,14 @@ struct GpuNumbers {
 /// lost or a shader does not compile.
 class GpuKernels {
 public:
-    GpuKernels(GpuDevice& device, const GpuOptions& options) : device_(device), options_(options) {}
+    GpuKernels(GpuDevice& device, const GpuOptions& options)
+        : device_(device), options_(options), programs_(options.shaders) {}
 
     /// The time that the card spent on dispatches since the last call; 0 if GpuOptions::timed is off.
     std::uint64_t take_nanoseconds() { return std::exchange(nanoseconds_, 0); }
+
+    /// Room for a tensor, made by GpuOptions::allocate.
+    GpuRoom room_for(std::size_t numbers) const { return options_.allocate(numbers); }
 
     /// Sets the token that cancels the following kernels.
     void set_cancel(std::stop_token cancel) { cancel_ = std::move(cancel); }

@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "core/error.h"
-#include "core/gpu/shaders.h"
 
 namespace attnscope {
 
@@ -24,11 +23,11 @@ GpuProgram& GpuPrograms::get(std::string_view file, const std::vector<std::strin
     std::string key(file);
     for (const std::string& define : defines) key += '\n' + define;
     Entry& entry = programs_[key];
-    const std::uint64_t stamp = shader_stamp(file);
+    const std::uint64_t stamp = shaders_.stamp(file);
     if (entry.program && entry.stamp == stamp) return *entry.program;
     std::string problem;
     try {
-        const std::string text = shader_text(file);
+        const std::string text = shaders_.text(file);
         auto program = std::make_unique<GpuProgram>(file, text, defines);
         good_texts_.insert_or_assign(std::string(file), text);
         replaced_.push_back(std::exchange(entry.program, std::move(program)));
@@ -48,7 +47,7 @@ GpuProgram& GpuPrograms::get(std::string_view file, const std::vector<std::strin
 std::unique_ptr<GpuProgram> GpuPrograms::last_good(std::string_view file,
                                                    const std::vector<std::string>& defines,
                                                    const Error& error) const {
-    if (shader_stamp(file) == 0) throw error;  // the built-in one does not compile
+    if (shaders_.stamp(file) == 0) throw error;  // the built-in one does not compile
     const auto good = good_texts_.find(file);
     const std::string text = good != good_texts_.end() ? good->second : built_in_shader_text(file);
     return std::make_unique<GpuProgram>(file, text, defines);

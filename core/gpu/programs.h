@@ -7,10 +7,12 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/error.h"
 #include "core/gpu/gl.h"
+#include "core/gpu/shaders.h"
 
 namespace attnscope {
 
@@ -39,6 +41,8 @@ private:
 /// The programs, by file and defines. For the device's thread only, except problem().
 class GpuPrograms {
 public:
+    explicit GpuPrograms(ShaderSource shaders) : shaders_(std::move(shaders)) {}
+
     /// A shader that has been edited since is compiled again. If that fails, the last good program stays in
     /// use, or is compiled with these defines from the last good text of that file, else from the built-in
     /// one. Throws Error(backend) if that does not compile either.
@@ -54,6 +58,7 @@ private:
     std::unique_ptr<GpuProgram> last_good(std::string_view file, const std::vector<std::string>& defines,
                                           const Error& error) const;
 
+    ShaderSource shaders_;
     std::map<std::string, Entry> programs_;
     std::map<std::string, std::string, std::less<>> good_texts_;  ///< by file
     std::vector<std::unique_ptr<GpuProgram>> replaced_;           ///< whoever requested one may still use it

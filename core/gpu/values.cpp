@@ -7,40 +7,35 @@
 namespace attnscope {
 namespace {
 
-constexpr float k_pattern = -1234.5f;
 /// A long copy pauses for other work after this many numbers.
 constexpr std::size_t k_copied_at_once = std::size_t{1} << 22;
 
 }  // namespace
 
+GpuRoom exact_room(std::size_t numbers) { return {.storage = std::make_unique<gl::Storage>(numbers)}; }
+
 GpuValues::GpuValues(std::shared_ptr<GpuDevice> device, std::shared_ptr<GpuKernels> kernels,
-                     const Shape& shape, std::size_t guard)
+                     const Shape& shape)
     : device_(std::move(device)),
       kernels_(std::move(kernels)),
       shape_(shape),
-      guard_(guard),
-      storage_(std::make_unique<gl::Storage>(shape.size() + 2 * guard)) {
-    if (guard == 0) return;
-    const std::vector<float> pattern(guard, k_pattern);
-    storage_->write(0, pattern);
-    storage_->write(guard + shape.size(), pattern);
-}
+      room_(kernels_->room_for(shape.size())) {}
 
 GpuValues::~GpuValues() {
     // Freed with the task, on the device's thread.
     device_->post(
-        [storage = std::shared_ptr<gl::Storage>(std::move(storage_)), kernels = std::move(kernels_)] {});
+        [storage = std::shared_ptr<gl::Storage>(std::move(room_.storage)), kernels = std::move(kernels_)] {});
 }
 
 void GpuValues::read(int head, int first, int count, float* rows) const {
     const auto columns = static_cast<std::size_t>(shape_.columns);
-    const std::size_t from = guard_ + static_cast<std::size_t>(head) * shape_.head_size() +
+    const std::size_t from = room_.first + static_cast<std::size_t>(head) * shape_.head_size() +
                              static_cast<std::size_t>(first) * columns;
     const std::size_t size = static_cast<std::size_t>(count) * columns;
     for (std::size_t done = 0; done < size; done += k_copied_at_once) {
         const std::size_t part = std::min(k_copied_at_once, size - done);
         device_->run_soon([&] {
-            storage_->read(from + done, {rows + done, part});
+            room_.storage->read(from + done, {rows + done, part});
             device_->check();
         });
     }
@@ -101,20 +96,11 @@ std::shared_ptr<const DeviceValues> GpuValues::mean() const {
     const Shape one{.heads = 1, .rows = shape_.rows, .columns = shape_.columns};
     std::shared_ptr<GpuValues> mean;
     device_->run_soon([&] {
-        mean = std::make_shared<GpuValues>(device_, kernels_, one, guard_);
+        mean = std::make_shared<GpuValues>(device_, kernels_, one);
         kernels_->mean_over_heads(matrices(), mean->matrices());
         device_->check();
     });
     return mean;
-}
-
-bool GpuValues::guards_are_whole() const {
-    std::vector<float> around(2 * guard_);
-    device_->run_soon([&] {
-        storage_->read(0, std::span(around).first(guard_));
-        storage_->read(guard_ + shape_.size(), std::span(around).last(guard_));
-    });
-    return std::ranges::all_of(around, [](float x) { return x == k_pattern; });
 }
 
 }  // namespace attnscope

@@ -287,6 +287,10 @@ const std::pair<float, float>& Buffer::percentiles(int head) const {
     });
 }
 
+const std::pair<float, float>* Buffer::known_percentiles(int head) const {
+    return state_->of_head(head).percentiles.known();
+}
+
 const std::vector<float>& Buffer::row_largest(int head) const {
     return state_->of_head(head).row_largest.get([&] {
         if (state_->is_on_device && !state_->is_here) return state_->device->row_largest(head);
@@ -323,10 +327,24 @@ const Buffer* Buffer::known_mean() const {
     return mean ? mean->get() : nullptr;
 }
 
+float Buffer::mean_at(int row, int column) const {
+    if (const Buffer* mean = known_mean()) return mean->at(0, row, column);
+    double sum = 0;
+    for (int h = 0; h < shape().heads; ++h) sum += at(h, row, column);
+    return static_cast<float>(sum / shape().heads);
+}
+
 Eigen::RowVectorXf Buffer::mean_row(int row) const {
-    if (is_on_device() || known_mean()) return mean().row(0, row);
+    if (const Buffer* mean = known_mean()) return mean->row(0, row);
     Eigen::RowVectorXd sum = Eigen::RowVectorXd::Zero(shape().columns);
-    for (int h = 0; h < shape().heads; ++h) sum += host().head(h).row(row).cast<double>();
+    for (int h = 0; h < shape().heads; ++h) sum += this->row(h, row).cast<double>();
+    return (sum / shape().heads).cast<float>();
+}
+
+Eigen::VectorXf Buffer::mean_column(int column) const {
+    if (const Buffer* mean = known_mean()) return mean->column(0, column);
+    Eigen::VectorXd sum = Eigen::VectorXd::Zero(shape().rows);
+    for (int h = 0; h < shape().heads; ++h) sum += this->column(h, column).cast<double>();
     return (sum / shape().heads).cast<float>();
 }
 

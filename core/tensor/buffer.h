@@ -74,8 +74,10 @@ public:
     Eigen::VectorXf column(int head, int column) const;
     /// `count` rows of one head, starting at `first`, count × columns(); a copy that is not kept.
     Matrix rows(int head, int first, int count) const;
-    /// One row of mean(), without computing the whole mean where the values are in memory.
+    /// One cell, one row or one column of mean(), which are computed alone if the mean is not known yet.
+    float mean_at(int row, int column) const;
     Eigen::RowVectorXf mean_row(int row) const;
+    Eigen::VectorXf mean_column(int column) const;
 
     /// The values on the card: the original if is_on_device(), else the copy passed to keep_on_device(), or
     /// nullptr.
@@ -93,6 +95,7 @@ public:
     /// The 1st and the 99th percentile of the finite values of one head, by the nearest rank; 0 and 0 where
     /// none is finite.
     const std::pair<float, float>& percentiles(int head) const;
+    const std::pair<float, float>* known_percentiles(int head) const;  ///< nullptr: not known yet
 
     /// The largest value of each row of one head: NaN if the row contains one, −∞ if it contains nothing
     /// else.

@@ -52,7 +52,7 @@ protected:
             EXPECT_LE(difference.largest, k_tolerance * m) << stage->name() << ", m " << m;
             on_card += other->buffer.is_on_device();
             if (const auto there = std::dynamic_pointer_cast<const GpuValues>(other->buffer.device())) {
-                EXPECT_TRUE(there->guards_are_whole()) << stage->name();
+                EXPECT_TRUE(test::guards_are_whole(*there)) << stage->name();
                 expect_same_range(other->buffer.range(), values);
                 expect_same_largest(*there, other->shape().heads - 1);
             }
@@ -211,7 +211,7 @@ TEST_F(GpuTest, AnyOtherExperimentIsTheProcessors) {
 
 TEST_F(GpuTest, WhatIsLargerThanAStorageBlockIsSplitNotRefused) {
     // A block of 4 KiB holds a row of any of these, and no matrix whole.
-    GpuBackend small(make_egl_context(true), {.block_bytes = 4096, .guard = 64});
+    GpuBackend small(make_egl_context(true), {.block_bytes = 4096, .allocate = test::guarded_room});
     test::Dice dice(3);
     for (const Score score : {Score::dot, Score::general, Score::cosine, Score::location})
         for (const SoftmaxAxis axis : {SoftmaxAxis::keys, SoftmaxAxis::queries}) {
@@ -262,8 +262,9 @@ TEST_F(GpuTest, RowsFarFromZeroAreNormalized) {
 }
 
 TEST_F(GpuTest, TheLargeTileOfRealCardsIsRightAtItsEdges) {
-    GpuBackend large(make_egl_context(true), {.tile = 128, .guard = 64});
-    GpuBackend parts(make_egl_context(true), {.block_bytes = 40'000, .tile = 128, .guard = 64});
+    GpuBackend large(make_egl_context(true), {.tile = 128, .allocate = test::guarded_room});
+    GpuBackend parts(make_egl_context(true),
+                     {.block_bytes = 40'000, .tile = 128, .allocate = test::guarded_room});
     test::Dice dice(7);
     for (const auto& [N, M, d] :
          {std::array{127, 128, 16}, std::array{128, 129, 15}, std::array{129, 127, 17},
@@ -385,9 +386,9 @@ TEST_F(GpuTest, ValuesOutliveTheirBackend) {
 
 TEST(GpuChoiceTest, TheProcessorIsTakenWhereItIsAskedForOrThereIsNoCard) {
     EXPECT_EQ(choose_backend(BackendWish::cpu).backend, nullptr);
-    const BackendChoice without = choose_backend(BackendWish::automatic, []() -> std::unique_ptr<GlContext> {
-        throw Error(ErrorKind::backend, "none");
-    });
+    const BackendChoice without =
+        choose_backend(BackendWish::automatic, {},
+                       []() -> std::unique_ptr<GlContext> { throw Error(ErrorKind::backend, "none"); });
     EXPECT_EQ(without.backend, nullptr);
     EXPECT_EQ(without.reason, "none");
     EXPECT_THROW(parse_backend("cuda"), Error);

@@ -12,10 +12,9 @@
 namespace attnscope {
 namespace {
 
-/// A folder in which a test edits shaders; the built-in ones come back at its end.
+/// A folder in which a test edits shaders.
 struct EditedShaders {
-    ~EditedShaders() { use_shader_folder(""); }
-
+    ShaderSource source() const { return ShaderSource(folder.path()); }
     void save(const std::string& name, const std::string& text) const {
         std::ofstream(folder.file(name), std::ios::binary) << text;
         // The clock of a file system may be coarser than two saves of a test.
@@ -50,36 +49,39 @@ TEST(ShaderLogTest, NamesFileAndLineAsEveryDriverWritesThem) {
 
 TEST(ShaderFolderTest, WhatItHasNotIsBuiltIn) {
     EditedShaders edited;
-    EXPECT_THROW(use_shader_folder(edited.folder.path()), Error);
+    EXPECT_THROW(edited.source(), Error);
     edited.save("rows.comp", "mine");
-    use_shader_folder(edited.folder.path());
-    EXPECT_EQ(shader_text("rows.comp"), "mine");
-    EXPECT_NE(shader_text("cells.comp").find("#version"), std::string::npos);
-    EXPECT_EQ(shader_stamp("cells.comp"), 0U);
-    const std::uint64_t before = shaders_stamp();
+    const ShaderSource source = edited.source();
+    EXPECT_EQ(source.text("rows.comp"), "mine");
+    EXPECT_EQ(source.text("cells.comp"), built_in_shader_text("cells.comp"));
+    EXPECT_EQ(source.stamp("cells.comp"), 0U);
+    const std::uint64_t before = source.stamp();
     edited.save("rows.comp", "mine too");
-    EXPECT_NE(shaders_stamp(), before);
-    use_shader_folder("");
-    EXPECT_EQ(shaders_stamp(), 0U);
-    EXPECT_NE(shader_text("rows.comp"), "mine too");
+    EXPECT_NE(source.stamp(), before);
+    EXPECT_EQ(source.text("rows.comp"), "mine too");
+
+    const ShaderSource built_in;
+    EXPECT_EQ(built_in.stamp(), 0U);
+    EXPECT_EQ(built_in.text("rows.comp"), built_in_shader_text("rows.comp"));
+    EXPECT_THROW(built_in.text("no such shader"), Error);
 }
 
 TEST(ShaderEditingTest, ASavedShaderComputesAndABrokenOneLeavesTheLastGoodOne) {
+    EditedShaders edited;
+    const std::string original = built_in_shader_text("cells.comp");
+    edited.save("cells.comp", original);
     std::unique_ptr<GpuBackend> gpu;
     try {
-        gpu = std::make_unique<GpuBackend>(make_egl_context());
+        gpu = std::make_unique<GpuBackend>(make_egl_context(), GpuOptions{.shaders = edited.source()});
     } catch (const Error& error) {
         GTEST_SKIP() << error.what();
     }
-    EditedShaders edited;
-    const std::string original = shader_text("cells.comp");
     const std::string line = "return a[at_a] * u_x / u_y;";
     const auto scaled = [&] {
         return evaluate({}, {}, {.backend = gpu.get()}).find("scaled"_stage)->buffer.at(0, 0, 0);
     };
     const float expected = scaled();
     edited.save("cells.comp", EditedShaders::with(original, line, "return 7.0;"));
-    use_shader_folder(edited.folder.path());
     EXPECT_EQ(scaled(), 7);
     EXPECT_EQ(gpu->complaint(), "");
 
@@ -104,10 +106,9 @@ TEST(ShaderEditingTest, ASavedShaderComputesAndABrokenOneLeavesTheLastGoodOne) {
 TEST(ShaderEditingTest, ABrokenShaderAtTheStartLeavesTheBuiltInOne) {
     EditedShaders edited;
     edited.save("product.comp", "#version 430 core\nvoid main() { it is broken }\n");
-    use_shader_folder(edited.folder.path());
     std::unique_ptr<GpuBackend> gpu;
     try {
-        gpu = std::make_unique<GpuBackend>(make_egl_context());
+        gpu = std::make_unique<GpuBackend>(make_egl_context(), GpuOptions{.shaders = edited.source()});
     } catch (const Error& error) {
         GTEST_SKIP() << error.what();
     }
@@ -133,13 +134,15 @@ protected:
 TEST_F(ShaderWindowTest, ASavedHeatmapShaderIsDrawnWithAndABrokenOneIsSaid) {
     if (!window) return;
     EditedShaders edited;
+    const std::string original = built_in_shader_text("heatmap.frag");
+    edited.save("heatmap.frag", original);
+    shaders = edited.source();
+    start(load_example("scaled-dot-product"));
     const auto before = matrices();
-    const std::string original = shader_text("heatmap.frag");
     const std::size_t end = original.rfind('}');
     std::string green = original;
     green.insert(end, "color = vec4(0.0, 1.0, 0.0, 1.0);\n");
     edited.save("heatmap.frag", green);
-    use_shader_folder(edited.folder.path());
     settle();
     EXPECT_EQ(interaction().notice.text, "shaders reloaded");
     const auto changed = matrices();

@@ -169,6 +169,7 @@ TEST(BufferTest, FactsAreKnownOnceTheyAreFoundOut) {
     EXPECT_FALSE(buffer.known_range());
     EXPECT_FALSE(buffer.known_mean());
     EXPECT_FALSE(buffer.known_pooled(1, 1));
+    EXPECT_FALSE(buffer.known_percentiles(1));
     ASSERT_TRUE(buffer.known_pooled(1, 0)) << "the matrix itself";
     EXPECT_EQ((*buffer.known_pooled(1, 0))(1, 1), 8);
 
@@ -185,27 +186,41 @@ TEST(BufferTest, FactsAreKnownOnceTheyAreFoundOut) {
     ASSERT_TRUE(buffer.known_pooled(1, 1));
     EXPECT_EQ(buffer.known_pooled(1, 1)->data(), level.data());
     EXPECT_FALSE(buffer.known_pooled(0, 1));
+    const std::pair<float, float>* ends = &buffer.percentiles(1);
+    EXPECT_EQ(buffer.known_percentiles(1), ends);
+    EXPECT_FALSE(buffer.known_percentiles(0));
     EXPECT_THROW(buffer.known_range(2), std::out_of_range);
 
     const Buffer single(tensor({.heads = 1, .rows = 1, .columns = 1}, {3}));
     EXPECT_EQ(single.known_mean(), &single);
 }
 
-TEST(BufferTest, ARowOfTheMeanIsTheMeansToTheBitWithoutTheRest) {
+TEST(BufferTest, PartsOfTheMeanAreTheMeansToTheBitWithoutTheRest) {
     Tensor values({.heads = 3, .rows = 4, .columns = 37, .per_head = true});
     for (std::size_t i = 0; i < values.values().size(); ++i)
         values.values()[i] = std::sin(static_cast<float>(i)) * 1e3f;
     values.head(1)(2, 5) = k_nan;
     values.head(2)(2, 6) = k_infinity;
     const Buffer buffer(std::move(values));
-    std::vector<Eigen::RowVectorXf> rows;
-    for (int i = 0; i < 4; ++i) rows.push_back(buffer.mean_row(i));
+    Matrix of_cells(4, 37), of_rows(4, 37), of_columns(4, 37);
+    const auto find_parts = [&] {
+        for (int i = 0; i < 4; ++i) of_rows.row(i) = buffer.mean_row(i);
+        for (int j = 0; j < 37; ++j) of_columns.col(j) = buffer.mean_column(j);
+        for (int i = 0; i < 4; ++i)
+            for (int j = 0; j < 37; ++j) of_cells(i, j) = buffer.mean_at(i, j);
+    };
+    const auto bits = [](float number) { return std::bit_cast<std::uint32_t>(number); };
+    const auto expect_the_mean = [&] {
+        for (int i = 0; i < 4; ++i)
+            for (int j = 0; j < 37; ++j)
+                for (const Matrix* parts : {&of_cells, &of_rows, &of_columns})
+                    EXPECT_EQ(bits((*parts)(i, j)), bits(buffer.mean().at(0, i, j))) << i << ", " << j;
+    };
+    find_parts();
     EXPECT_FALSE(buffer.known_mean());
-    for (int i = 0; i < 4; ++i)
-        for (int j = 0; j < 37; ++j)
-            EXPECT_EQ(std::bit_cast<std::uint32_t>(rows[static_cast<std::size_t>(i)](j)),
-                      std::bit_cast<std::uint32_t>(buffer.mean().at(0, i, j)))
-                << i << ", " << j;
+    expect_the_mean();
+    find_parts();
+    expect_the_mean();
 }
 
 /// Values on a card whose thread wants to know something of the buffer before it answers.
@@ -236,6 +251,35 @@ public:
 private:
     Shape shape_{.heads = 1, .rows = 399, .columns = 300};
 };
+
+/// Two heads on a card, of rows 0 and of rows 1, that are too large to be copied whole.
+class TwoHeads : public DeviceValues {
+public:
+    const Shape& shape() const override { return shape_; }
+    void read(int head, int, int count, float* rows) const override {
+        std::fill_n(rows, count * shape_.columns, static_cast<float>(head));
+    }
+    Eigen::VectorXf column(int head, int) const override {
+        return Eigen::VectorXf::Constant(shape_.rows, static_cast<float>(head));
+    }
+    ValueRange range(int) const override { return {}; }
+    std::vector<float> row_largest(int) const override { return {}; }
+    std::vector<float> column_largest(int) const override { return {}; }
+    std::shared_ptr<const DeviceValues> mean() const override {
+        ADD_FAILURE() << "the whole mean is computed";
+        return nullptr;
+    }
+
+private:
+    Shape shape_{.heads = 2, .rows = 399, .columns = 300, .per_head = true};
+};
+
+TEST(BufferTest, PartsOfTheMeanOfACardsValuesAreReadWithoutTheRest) {
+    const Buffer buffer(std::make_shared<TwoHeads>());
+    EXPECT_EQ(buffer.mean_at(398, 299), 0.5f);
+    EXPECT_TRUE(buffer.mean_row(7) == Eigen::RowVectorXf::Constant(300, 0.5f));
+    EXPECT_TRUE(buffer.mean_column(7) == Eigen::VectorXf::Constant(399, 0.5f));
+}
 
 TEST(BufferTest, ARowIsCopiedFromTheCardOnceAndBlocksNobody) {
     const auto values = std::make_shared<AskingValues>();
