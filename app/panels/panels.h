@@ -31,8 +31,6 @@ std::string note_title(const Document& document);
 float note_strip_height(Desk& desk, const Ui& ui, float width, float room);
 /// Every setting of the experiment, in the order of the computation.
 void experiment_panel(Desk& desk, const Ui& ui, const Area& area);
-/// The panel's section on the image whose patches are the keys.
-void image_section(Desk& desk, const Ui& ui);
 /// The proof of the locked or hovered cell.
 void inspector_panel(Desk& desk, const Ui& ui, const Area& area);
 /// The status bar: which backend computes and why (a click changes it), how long it took, and problems.

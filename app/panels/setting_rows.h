@@ -8,35 +8,9 @@
 
 #include "app/document/desk.h"
 #include "app/ui/widgets.h"
-#include "core/experiment/option_section.h"
+#include "core/session/options.h"
 
 namespace attnscope {
-
-/// The entries of a table as choices.
-template <typename Table>
-std::vector<Choice> choices_of(const Table& table) {
-    std::vector<Choice> rows;
-    for (const auto& entry : table) {
-        const std::string name(name_of(entry.choice));
-        rows.push_back({name, name, std::string(entry.summary)});
-    }
-    return rows;
-}
-
-/// All values of an enum as choices, each with its help.
-template <typename E, std::size_t N>
-std::vector<Choice> choices_of(const char* const (&help)[N]) {
-    static_assert(N == choices<E>().size());
-    std::vector<Choice> rows;
-    for (const auto& [value, name] : choices<E>())
-        rows.push_back({std::string(name), std::string(name), help[rows.size()]});
-    return rows;
-}
-
-/// The header of a section: section_header() of app/ui.
-inline bool section_header(const Ui& ui, OptionSection section, const std::string& derived) {
-    return section_header(ui, name_of(section), derived);
-}
 
 /// Whether the option currently affects anything.
 bool applies(const Desk& desk, std::string_view option);
@@ -48,36 +22,38 @@ bool leaves_out(Desk& desk, const Ui& ui, std::string_view option, const std::st
 /// The line at the end of a section that names what was left out and shows it.
 void left_out_line(Desk& desk, const Ui& ui);
 
+/// The rows of an option, as its `control` says.
+void setting_rows(Desk& desk, const Ui& ui, const Option& option);
+
+// Rows of one kind, of which those that are drawn in a way of their own are made
+// -----------------------------------------------------------------------------------------------------
+
+/// What a row says in place of its option's label and help, where an option has several; empty: these.
+struct RowWords {
+    std::string label = {};
+    std::string help = {};
+};
+
 /// A row with an option's label, symbol and help, and its control: calls `control` with the available width.
 /// Right-click resets the option. If the option does not apply, the row is left out or disabled, and a
-/// tooltip says why. `help` replaces the option's help where it has several rows.
-void option_row(Desk& desk, const Ui& ui, std::string_view option, const char* label,
-                const std::function<void(float width)>& control, std::string_view help = {});
+/// tooltip says why.
+void option_row(Desk& desk, const Ui& ui, const Option& option,
+                const std::function<void(float width)>& control, const RowWords& words = {});
 
-void choice_row(Desk& desk, const Ui& ui, std::string_view option, const char* label,
-                const std::vector<Choice>& choices);
-void switch_row(Desk& desk, const Ui& ui, std::string_view option, const char* label, bool on);
-void seed_row(Desk& desk, const Ui& ui, std::string_view option, const char* label, const Seed& seed);
-/// The seed of some weights: shared or, in a row of its own, separate. `before` names what is drawn just
-/// before them.
-void weight_seed_row(Desk& desk, const Ui& ui, std::string_view option, const ProjectionSeed& seed,
-                     const char* before);
-/// A whole number that can be typed, or dragged along its valid values. `shown` is the field's text.
-void whole_row(Desk& desk, const Ui& ui, std::string_view option, const char* label, const std::string& shown,
-               float fill, const std::function<int(int steps)>& next);
+/// Text that is typed; `set` is called with what was entered.
+void text_row(Desk& desk, const Ui& ui, const Option& option,
+              const std::function<void(const std::string& typed)>& set);
+/// A whole number that can be typed, or dragged along its valid values: `next` is the value so many steps
+/// further. `shown` is the field's text, and of the field's width the share `fill` is filled.
+void whole_row(Desk& desk, const Ui& ui, const Option& option, const std::string& shown, float fill,
+               const std::function<int(int steps)>& next);
 /// A number dragged in steps of 1 from `least` to `most`.
-void number_row(Desk& desk, const Ui& ui, std::string_view option, const char* label, double value,
-                double least, double most);
-/// A number dragged in steps of a tenth of its value.
-void factor_row(Desk& desk, const Ui& ui, std::string_view option, const char* label, double value,
-                float fill);
-/// A number between 0 and `most`, dragged in steps of 0.01.
-void share_row(Desk& desk, const Ui& ui, std::string_view option, const char* label, double value,
-               double most);
+void number_row(Desk& desk, const Ui& ui, const Option& option, double least, double most);
+/// A number dragged in steps of a twentieth of its value.
+void factor_row(Desk& desk, const Ui& ui, const Option& option, double value, float fill,
+                const RowWords& words = {});
 
-/// The mask's rules and the custom mask.
-void mask_section(Desk& desk, const Ui& ui);
-/// The custom matrices.
-void given_section(Desk& desk, const Ui& ui);
+/// The share of its logarithm in that of the largest value.
+float logarithmic_fill(int value, int most);
 
 }  // namespace attnscope

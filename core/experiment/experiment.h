@@ -145,6 +145,22 @@ struct Seq2seq {
     int encoder_size = 8;  ///< states per direction, 1 … 1024
     int decoder_size = 8;  ///< 1 … 1024
 
+    /// Whether each step weights the annotations.
+    bool aligns() const {
+        switch (decoder_attention) {
+            case DecoderAttention::additive: return true;
+            case DecoderAttention::none: break;
+        }
+        return false;
+    }
+    /// Whether the source is read in both directions.
+    bool reads_backward() const {
+        switch (encoder) {
+            case Encoder::bidirectional: return true;
+            case Encoder::forward: break;
+        }
+        return false;
+    }
     bool operator==(const Seq2seq&) const = default;
 };
 

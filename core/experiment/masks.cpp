@@ -14,9 +14,9 @@ namespace {
 constexpr std::int64_t k_max_length = 1'000'000'000;
 
 void no_arguments(const MaskRule& rule) {
-    const std::string name(name_of(rule.kind));
     if (!rule.arguments.empty())
-        throw Error(ErrorKind::bad_input, "mask " + name + " takes no numbers: write just " + name);
+        throw Error(ErrorKind::bad_input,
+                    fmt::format("mask {0} takes no numbers: write just {0}", name_of(rule.kind)));
 }
 
 void check_lengths(const MaskRule& rule) {
@@ -26,7 +26,7 @@ void check_lengths(const MaskRule& rule) {
     for (const std::int64_t length : rule.arguments)
         if (length < 0 || length > k_max_length)
             throw Error(ErrorKind::bad_input,
-                        "mask valid:" + std::to_string(length) + " is not a length: use 0 or more");
+                        fmt::format("mask valid:{} is not a length: use 0 or more", length));
 }
 
 void check_window(const MaskRule& rule) {
@@ -35,8 +35,8 @@ void check_window(const MaskRule& rule) {
                     "mask window needs two numbers, how far to the left and to the right: write window:L,R");
     for (const std::int64_t reach : rule.arguments)
         if (reach < 0 || reach > k_max_length)
-            throw Error(ErrorKind::bad_input, "mask window reaches " + std::to_string(reach) +
-                                                  " tokens: use 0 or more on either side");
+            throw Error(ErrorKind::bad_input,
+                        fmt::format("mask window reaches {} tokens: use 0 or more on either side", reach));
 }
 
 void check_step(const MaskRule& rule) {
@@ -54,9 +54,9 @@ void fits_always(const MaskRule&, int) {}
 void one_length_per_query(const MaskRule& rule, int queries) {
     const auto given = rule.arguments.size();
     if (given != 1 && given != static_cast<std::size_t>(queries))
-        throw Error(ErrorKind::bad_input, "mask valid has " + std::to_string(given) + " lengths for " +
-                                              std::to_string(queries) +
-                                              " queries: use one for all, or one per query");
+        throw Error(ErrorKind::bad_input,
+                    fmt::format("mask valid has {} lengths for {} queries: use one for all, or one per query",
+                                given, queries));
 }
 
 std::int64_t length_of(const MaskRule& rule, int i) {

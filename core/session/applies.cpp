@@ -52,14 +52,27 @@ constexpr OptionRule k_training[] = {
 
 struct Note {
     std::string_view option, when;
+    bool is_of_exports = false;
 };
 constexpr Note k_presentation[] = {
-    {"layer", "mechanism is transformer"},      {"head", "heads > 1"},
-    {"cell-size", "exported pictures"},         {"decimals", "exported pictures"},
-    {"mass", "the window, pictures of views"},  {"title", "exported pictures"},
-    {"compose", "exported pictures of stages"}, {"width", "exported pictures"},
-    {"dpi", "exported PNG with a width"},       {"font-size", "exported pictures with a width"},
-    {"locked", "the window, pictures of views"}};
+    {"layer", "mechanism is transformer"},
+    {"head", "heads > 1"},
+    {"mass", "the window, pictures of views"},
+    {"locked", "the window, pictures of views"},
+    {"cell-size", "exported pictures", true},
+    {"decimals", "exported pictures", true},
+    {"title", "exported pictures", true},
+    {"compose", "exported pictures of stages", true},
+    {"width", "exported pictures", true},
+    {"dpi", "exported PNG with a width", true},
+    {"font-size", "exported pictures with a width", true},
+};
+
+/// nullptr if there is nothing to say of the option.
+const Note* note_of(const Option& option) {
+    const auto found = std::ranges::find(k_presentation, option.name, &Note::option);
+    return found == std::end(k_presentation) ? nullptr : &*found;
+}
 
 // ----
 
@@ -77,15 +90,12 @@ struct Condition {
     std::string_view when;
     std::vector<std::string_view> mechanisms;
 
-    /// "mechanism is seq2seq and decode is greedy".
+    /// "mechanism is seq2seq, and decode is greedy".
     std::string text() const {
         std::string names;
         for (const std::string_view name : mechanisms)
             names += (names.empty() ? "mechanism is " : " or ") + std::string(name);
-        if (when.empty()) return names;
-        const bool has_and = when.find(" and ") != when.npos;
-        const bool has_or = mechanisms.size() > 1 || when.find(" or ") != when.npos;
-        return names + (has_and ? ", " : has_or ? ", and " : " and ") + std::string(when);
+        return when.empty() ? names : names + ", and " + std::string(when);
     }
 };
 
@@ -115,10 +125,15 @@ std::string why_unused(const Option& option, const Experiment& experiment) {
     return rule->why_unused ? rule->why_unused(experiment) : "";
 }
 
+bool is_of_exports(const Option& option) {
+    const Note* note = note_of(option);
+    return note && note->is_of_exports;
+}
+
 std::string when_used(const Option& option) {
     if (!option.in_experiment()) {
-        const auto note = std::ranges::find(k_presentation, option.name, &Note::option);
-        return note == std::end(k_presentation) ? "" : std::string(note->when);
+        const Note* note = note_of(option);
+        return note ? std::string(note->when) : "";
     }
     const std::vector<Condition> conditions = conditions_of(option);
     if (conditions.empty()) return "never";

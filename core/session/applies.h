@@ -12,8 +12,11 @@ namespace attnscope {
 /// ("the scores are custom"); empty: it would. Options of the presentation always apply.
 std::string why_unused(const Option& option, const Experiment& experiment);
 
-/// The condition under which the option has an effect, for the help: "mechanism is attention and score is
+/// The condition under which the option has an effect, for the help: "mechanism is attention, and score is
 /// rbf"; empty if it always has, "never" if no mechanism uses it.
 std::string when_used(const Option& option);
+
+/// Whether it is a setting of exported pictures alone, which the export dialog has.
+bool is_of_exports(const Option& option);
 
 }  // namespace attnscope

@@ -1,11 +1,14 @@
 #include "core/session/comparisons.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <string>
 
 #include "core/error.h"
 #include "core/learn/training_run.h"
+#include "core/number_text.h"
 #include "core/session/applies.h"
 #include "core/session/options.h"
 #include "core/text/tokenizer.h"
@@ -62,18 +65,18 @@ void padding(Session& session) {
     const Input& input = session.experiment.input;
     const std::string& keys = input.text2.empty() ? input.text : input.text2;
     const auto count = static_cast<int>(tokenize(keys, tokenizer_of(input.tokenizer)).size());
-    if (count > 1) mask(session, "valid:" + std::to_string((count + 1) / 2));
+    if (count > 1) mask(session, fmt::format("valid:{}", (count + 1) / 2));
 }
 
 void twice_the_temperature(Session& session) {
-    set(session, "temperature", std::to_string(session.experiment.weighting.temperature * 2));
+    set(session, "temperature", shortest_text(session.experiment.weighting.temperature * 2));
 }
 
 /// The head that is shown, or of a mean the first one.
 void without_head(Session& session) {
     const Presentation& p = session.presentation;
     const int head = p.head.kind == HeadChoice::Kind::one ? p.head.head : 0;
-    set(session, "ablate", std::to_string(p.layer()) + "." + std::to_string(head + 1));
+    set(session, "ablate", fmt::format("{}.{}", p.layer(), head + 1));
 }
 
 void before_training(Session& session) {
@@ -90,8 +93,8 @@ constexpr std::array k_presets = {
                      another_seed},
     ComparisonPreset{"with positions", "What do sinusoidal positions change?", "position",
                      set_to<k_position, k_sinusoidal>},
-    ComparisonPreset{"no positions", "What does attention know of the order of the words without them?",
-                     "position", set_to<k_position, k_none>},
+    ComparisonPreset{"no positions", "What does attention know about word order without them?", "position",
+                     set_to<k_position, k_none>},
     ComparisonPreset{"another head", "How do two heads differ?", "head", another_head},
     ComparisonPreset{"mean of the heads", "What does this head do that the others do not?", "head",
                      mean_of_heads},
@@ -117,7 +120,7 @@ constexpr std::array k_presets = {
     ComparisonPreset{"no attention", "What does the decoder know without attention?", "decoder-attention",
                      set_to<k_attention, k_none>},
     ComparisonPreset{"without this head", "What does this head contribute?", "ablate", without_head},
-    ComparisonPreset{"before training", "What did training change? Play, and it learns again", "step",
+    ComparisonPreset{"before training", "What did training change? Play trains it again", "step",
                      before_training},
 };
 

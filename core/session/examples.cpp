@@ -49,7 +49,7 @@ constexpr ExampleCard k_cards[] = {
      "Each query predicts where to look, and sees only a window around it."},
     {"scalar-softmax-axis", k_scores, "Softmax over queries",
      "Columns sum to 1 instead of rows: see what that does to a query."},
-    {"image-attention", k_pictures, "Words look at a picture",
+    {"image-attention", k_pictures, "Words attend to a picture",
      "“sun” finds yellow patches, “house” the red roof: weights laid over the image."},
 };
 

@@ -13,11 +13,18 @@
 #include "core/experiment/masks.h"
 #include "core/files/decode_image.h"
 #include "core/graph/trace.h"
+#include "core/image/patches.h"
 #include "core/limits.h"
+#include "core/mechanism/attention/scores.h"
+#include "core/mechanism/mechanisms.h"
 #include "core/number_text.h"
+#include "core/op/normalizers.h"
 #include "core/picture/colormap.h"
 #include "core/picture/theme.h"
+#include "core/random/initializers.h"
 #include "core/session/option_parts.h"
+#include "core/text/tokenizer.h"
+#include "core/text/vocabulary.h"
 
 namespace attnscope {
 namespace {
@@ -277,6 +284,42 @@ void set_locked(Session& s, const OptionValue& value) {
     s.presentation.locked = Cell{static_cast<int>(pair->first) - 1, static_cast<int>(pair->second) - 1};
 }
 
+// The values of closed choices, for the panel
+// -----------------------------------------------------------------------------------------------------
+
+/// The entries of a table.
+template <typename Table>
+std::vector<OptionChoice> choices_of(const Table& table) {
+    std::vector<OptionChoice> all;
+    for (const auto& entry : table) all.push_back({name_of(entry.choice), std::string(entry.summary)});
+    return all;
+}
+
+/// All values of an enum, each with its help.
+template <typename E, std::size_t N>
+std::vector<OptionChoice> choices_of(const char* const (&help)[N]) {
+    static_assert(N == choices<E>().size());
+    std::vector<OptionChoice> all;
+    for (const auto& [value, name] : choices<E>()) all.push_back({name, help[all.size()]});
+    return all;
+}
+
+std::vector<OptionChoice> mechanism_choices() {
+    std::vector<OptionChoice> all;
+    for (const Mechanism* each : mechanisms())
+        all.push_back({name_of(each->choice), std::string(each->summary)});
+    return all;
+}
+
+std::vector<OptionChoice> projection_choices(const Experiment& e) {
+    std::vector<OptionChoice> all = choices_of(projection_rules());
+    all.front().help = unprojected_text(e);
+    return all;
+}
+
+// The table
+// -----------------------------------------------------------------------------------------------------
+
 using enum OptionType;
 #define FIELD(part, member, convert)                        \
     [](const Session& s) -> Json { return s.part.member; }, \
@@ -285,7 +328,10 @@ using enum OptionType;
     [](const Session& s) -> Json { return std::string(name_of(s.part.member)); }, \
         [](Session& s, const OptionValue& v) { s.part.member = as_choice<decltype(s.part.member)>(v); }
 
+#define VALUES(...) []([[maybe_unused]] const Experiment& e) { return __VA_ARGS__; }
+
 using Section = OptionSection;
+using control::Fill;
 
 const std::array k_options = {
     Option{"text", Section::input, "", "TEXT", "The sentence", text, FIELD(experiment, input.text, as_text)},
@@ -296,220 +342,285 @@ const std::array k_options = {
     Option{"mechanism", Section::input, "", k_arguments<decltype(Experiment::mechanism)>,
            "attention: all queries at once; seq2seq: an encoder and a decoder that aligns step by step, with "
            "text as its source and text2 as its target; transformer: a stack of layers that predicts tokens",
-           text, CHOICE(experiment, mechanism)},
+           text, CHOICE(experiment, mechanism), "Mechanism", control::Choices{VALUES(mechanism_choices())}},
     Option{"tokenizer", Section::input, "", k_arguments<decltype(Input::tokenizer)>,
-           "How the sentence is cut into tokens", text, CHOICE(experiment, input.tokenizer)},
+           "How the sentence is cut into tokens", text, CHOICE(experiment, input.tokenizer), "Tokens",
+           control::Choices{VALUES(choices_of(tokenizers()))}},
     Option{"vocabulary", Section::input, "", k_arguments<decltype(Input::vocabulary)>,
            "The order of the words in the table; stable: a word keeps its vector whatever else is typed; "
            "lexicon: "
            "its vector is its features, such as noun, plural, animal",
-           text, CHOICE(experiment, input.vocabulary)},
+           text, CHOICE(experiment, input.vocabulary), "Vocabulary",
+           control::Choices{VALUES(choices_of(vocabulary_rules()))}},
     Option{"words", Section::input, "", "TEXT",
            "The table's words in order, between spaces (of the characters tokenizer: its characters); a "
            "sentence may have no "
            "others; empty: those of the sentences",
            text, FIELD(experiment, input.words, as_text)},
     Option{"words2", Section::input, "", "TEXT",
-           "The same for the target of seq2seq, whose table starts with <bos> and <eos>", text,
+           "Like words, for the target of seq2seq, whose table starts with <bos> and <eos>", text,
            FIELD(experiment, input.words2, as_text)},
-    Option{"table-size", Section::embedding, "", "N",
-           "Minimum number of rows of the embedding table, 0 to 1000000", whole,
-           FIELD(experiment, input.table_size, as_int)},
     Option{"seed", Section::embedding, "", "N",
            "Seed of the random numbers, as in torch.manual_seed: -2^63 to 2^64-1", whole,
            [](const Session& s) { return seed_json(s.experiment.weights.seed); },
-           [](Session& s, const OptionValue& v) { s.experiment.weights.seed = as_seed(v); }},
+           [](Session& s, const OptionValue& v) { s.experiment.weights.seed = as_seed(v); }, "Seed",
+           control::SeedField{}},
     Option{"dim", Section::embedding, "d", "N", "Dimensions per token, 1 to 1024, a multiple of heads", whole,
-           FIELD(experiment, input.dim, as_int)},
+           FIELD(experiment, input.dim, as_int), "Dimension", control::Own{}},
     Option{"embedding", Section::embedding, "", k_arguments<decltype(Weights::embedding)>,
-           "How the embedding table is drawn", text, CHOICE(experiment, weights.embedding)},
+           "How the embedding table is drawn", text, CHOICE(experiment, weights.embedding), "Init",
+           control::Choices{VALUES(choices_of(initializers()))}},
+    Option{"table-size", Section::embedding, "", "N",
+           "Minimum number of rows of the embedding table, 0 to 1000000", whole,
+           FIELD(experiment, input.table_size, as_int), "Table rows", control::Whole{0, k_max_table_size}},
     Option{"image", Section::image, "", "PATH|drawn|none",
            "A picture whose patches provide keys and values: a PNG or JPEG, read immediately and "
            "stored in the session; its central square is kept, at most 448 pixels per side; drawn: the "
            "built-in picture",
-           picture, image_json, set_image},
+           picture, image_json, set_image, "Picture", control::Own{}},
     Option{"grid", Section::image, "", "N", "Patches per side, 1 to 32", whole,
-           FIELD(experiment, input.grid, as_int)},
+           FIELD(experiment, input.grid, as_int), "Grid", control::Whole{1, k_max_grid, Fill::linear}},
     Option{"patch-size", Section::image, "", "N",
            "Pixels per side of a patch, 1 to 64: the picture is resampled to (grid × patch-size)² pixels",
-           whole, FIELD(experiment, input.patch_size, as_int)},
+           whole, FIELD(experiment, input.patch_size, as_int), "Patch size",
+           control::Whole{1, k_max_patch_size, Fill::linear}},
     Option{"image-seed", Section::image, "", "same|continue|N",
            "Seed of the patches' projection. same: reuse the seed; continue: continue after the embedding "
            "table; N: a separate seed",
-           word_or_number, weight_seed_json<&Weights::image_seed>, set_weight_seed<&Weights::image_seed>},
+           word_or_number, weight_seed_json<&Weights::image_seed>, set_weight_seed<&Weights::image_seed>,
+           "Seed", control::WeightSeed{"the embedding table"}},
     Option{"position", Section::position, "", k_arguments<decltype(Attention::position)>,
            "Positional encoding: added to X (sinusoidal, learned), applied by rotating Q and K (rope), or a "
            "bias on the scores (alibi)",
-           text, CHOICE(experiment, attention.position)},
+           text, CHOICE(experiment, attention.position), "Encoding",
+           control::Choices{
+               VALUES(choices_of<Position>({"No position: reordered tokens give the same rows",
+                                            "Sines and cosines of the position are added to X",
+                                            "Q and K are rotated by angles that grow with the position",
+                                            "Scores decrease with distance, with a slope per head",
+                                            "Rows of a drawn table are added to X"}))}},
     Option{"context-length", Section::position, "", "N",
            "Rows of the learned positions, the longest sentence; 1 to 4096", whole,
-           FIELD(experiment, attention.context_length, as_int)},
+           FIELD(experiment, attention.context_length, as_int), "Max length",
+           control::Whole{1, k_max_tokens, Fill::logarithmic}},
     Option{"rope-layout", Section::position, "", k_arguments<decltype(Attention::rope_layout)>,
-           "Which features are rotated as a pair", text, CHOICE(experiment, attention.rope_layout)},
+           "Which features are rotated as a pair", text, CHOICE(experiment, attention.rope_layout), "Pairs",
+           control::Choices{VALUES(choices_of<RopeLayout>(
+               {"Features 1 and 2, 3 and 4, …", "A feature of the first half and one of the second"}))}},
     Option{"projection", Section::projections, "W", k_arguments<decltype(Attention::projection)>,
            "How W_q, W_k, W_v (and W_o) are drawn; none: Q, K and V are the embeddings", text,
-           CHOICE(experiment, attention.projection)},
+           CHOICE(experiment, attention.projection), "Init", control::Choices{VALUES(projection_choices(e))}},
     Option{"projection-seed", Section::projections, "", "same|continue|N",
            "Seed of the projections. same: reuse the seed; continue: continue after the embedding table "
            "(with an image, after its "
            "projection); N: a separate seed",
            word_or_number, weight_seed_json<&Weights::projection_seed>,
-           set_weight_seed<&Weights::projection_seed>},
+           set_weight_seed<&Weights::projection_seed>, "Seed", control::WeightSeed{"the embedding table"}},
     Option{"projection-bias", Section::projections, "b", "",
            "Add biases, drawn as by torch.nn.Linear (mha: zeros)", boolean,
-           FIELD(experiment, attention.projection_bias, as_boolean)},
+           FIELD(experiment, attention.projection_bias, as_boolean), "Biases", control::Toggle{}},
     Option{"key-size", Section::projections, "h·d_k", "N",
            "Columns of Q and K, all heads together, 1 to 1024, a multiple of heads; 0: dim", whole,
-           FIELD(experiment, attention.key_size, as_int)},
+           FIELD(experiment, attention.key_size, as_int), "Key size", control::Own{}},
     Option{"value-size", Section::projections, "h·d_v", "N",
            "Columns of V, all heads together, 1 to 1024, a multiple of heads; 0: dim", whole,
-           FIELD(experiment, attention.value_size, as_int)},
+           FIELD(experiment, attention.value_size, as_int), "Value size", control::Own{}},
     Option{"heads", Section::heads, "h", "N", "Heads of attention, 1 to 64, a divisor of dim", whole,
-           FIELD(experiment, attention.heads, as_int)},
+           FIELD(experiment, attention.heads, as_int), "Heads", control::Own{}},
     Option{"score", Section::score, "", k_arguments<decltype(Attention::score)>,
-           "How a query is compared with a key", text, CHOICE(experiment, attention.score)},
+           "How a query is compared with a key", text, CHOICE(experiment, attention.score), "Function",
+           control::Choices{VALUES(choices_of(score_functions()))}},
     Option{"hidden", Section::score, "", "N",
            "Units of the hidden layer of the score, of local-p and of seq2seq's alignment, 1 to 1024", whole,
-           FIELD(experiment, weighting.hidden, as_int)},
+           FIELD(experiment, weighting.hidden, as_int), "Hidden",
+           control::Whole{1, k_max_dim, Fill::logarithmic}},
     Option{"score-seed", Section::score, "", "same|continue|N",
            "Seed of the score's weights. same: reuse the seed; continue: continue after the projections; N: "
            "a separate seed",
-           word_or_number, weight_seed_json<&Weights::score_seed>, set_weight_seed<&Weights::score_seed>},
+           word_or_number, weight_seed_json<&Weights::score_seed>, set_weight_seed<&Weights::score_seed>,
+           "Seed", control::WeightSeed{"the projections"}},
     Option{"sharpening", Section::score, "β", "NUMBER", "Factor of the cosine", number,
-           FIELD(experiment, attention.sharpening, as_double)},
+           FIELD(experiment, attention.sharpening, as_double), "Sharpening", control::Factor{}},
     Option{"bandwidth", Section::score, "σ", "NUMBER",
            "Width of the Gaussian kernel of the rbf score, above 0", number,
-           FIELD(experiment, attention.bandwidth, as_double)},
+           FIELD(experiment, attention.bandwidth, as_double), "Bandwidth", control::Factor{}},
     Option{"scale", Section::score, "s", "sqrt|none|NUMBER", "Factor of the scores; sqrt: 1/√d_k",
-           word_or_number, scale_json, set_scale},
+           word_or_number, scale_json, set_scale, "Scale", control::Own{}},
     Option{
         "mask", Section::mask, "", mask_arguments(),
         "Which query may attend to which key; repeatable, a pair is open if all rules allow it; valid marks "
         "padding; a file (CSV, NPY) of 0 (closed) and 1 (open) is read immediately and stored in the session",
-        list, mask_json, set_mask},
+        list, mask_json, set_mask, "Mask", control::Own{}},
     Option{"temperature", Section::softmax, "T", "T", "Divides the scaled scores; above 0", number,
-           FIELD(experiment, weighting.temperature, as_double)},
+           FIELD(experiment, weighting.temperature, as_double), "Temperature", control::Factor{.decades = 4}},
     Option{"normalizer", Section::softmax, "", k_arguments<decltype(Weighting::normalizer)>,
-           "How masked scores become weights", text, CHOICE(experiment, weighting.normalizer)},
-    Option{"softmax-axis", Section::softmax, "", k_arguments<decltype(Attention::softmax_axis)>,
-           "The direction in which the weights sum to 1: each row over the keys, or each column over the "
-           "queries",
-           text, CHOICE(experiment, attention.softmax_axis)},
+           "How masked scores become weights", text, CHOICE(experiment, weighting.normalizer),
+           "Normalization", control::Choices{VALUES(choices_of(normalizers()))}},
+    Option{
+        "softmax-axis", Section::softmax, "", k_arguments<decltype(Attention::softmax_axis)>,
+        "The direction in which the weights sum to 1: each row over the keys, or each column over the "
+        "queries",
+        text, CHOICE(experiment, attention.softmax_axis), "Over",
+        control::Choices{VALUES(choices_of<SoftmaxAxis>({"Each row sums to 1", "Each column sums to 1"}))}},
     Option{"local-window", Section::softmax, "D", "NUMBER",
            "How far local attention looks to either side, 0 to 4096; local-p: above 0", number,
            local_window_json,
-           [](Session& s, const OptionValue& v) { s.experiment.weighting.local_window = as_double(v); }},
+           [](Session& s, const OptionValue& v) { s.experiment.weighting.local_window = as_double(v); },
+           "Half-width", control::Own{}},
     Option{"dropout", Section::softmax, "p", "P",
            "Probability that dropout sets a weight to 0; at least 0 and below 1", number,
-           FIELD(experiment, attention.dropout, as_double)},
+           FIELD(experiment, attention.dropout, as_double), "Dropout", control::Share{0.95}},
     Option{"dropout-seed", Section::softmax, "", "N", "Seed of dropout", whole,
            [](const Session& s) { return seed_json(s.experiment.attention.dropout_seed); },
-           [](Session& s, const OptionValue& v) { s.experiment.attention.dropout_seed = as_seed(v); }},
+           [](Session& s, const OptionValue& v) { s.experiment.attention.dropout_seed = as_seed(v); },
+           "Dropout seed", control::SeedField{}},
     Option{"training", Section::softmax, "", "",
            "Training mode, in which dropout is applied; off: evaluation mode, in which it is not", boolean,
-           FIELD(experiment, attention.training, as_boolean)},
+           FIELD(experiment, attention.training, as_boolean), "Training", control::Toggle{}},
     Option{"output-projection", Section::output, "W_o", "", "Project the result with W_oᵀ", boolean,
-           FIELD(experiment, attention.output_projection, as_boolean)},
+           FIELD(experiment, attention.output_projection, as_boolean), "Projection", control::Toggle{}},
 
     Option{"block", Section::block, "", k_arguments<decltype(Attention::block)>,
            "Transformer block around attention: residuals, layer norms and a feed-forward layer", text,
-           CHOICE(experiment, attention.block)},
-    Option{"activation", Section::block, "", k_arguments<decltype(Attention::activation)>,
-           "Activation of the feed-forward layer", text, CHOICE(experiment, attention.activation)},
+           CHOICE(experiment, attention.block), "Norms",
+           control::Choices{VALUES(
+               choices_of<Block>({"Attention only", "Each layer norm after adding (Vaswani et al. 2017)",
+                                  "Each layer norm before attention and before the feed-forward layer"}))}},
+    Option{
+        "activation", Section::block, "", k_arguments<decltype(Attention::activation)>,
+        "Activation of the feed-forward layer", text, CHOICE(experiment, attention.activation), "Activation",
+        control::Choices{
+            VALUES(choices_of<Activation>({"max(0, x)", "x · Φ(x), Φ the normal distribution function"}))}},
     Option{"feed-forward-size", Section::block, "", "N",
            "Units of the feed-forward layer, 1 to 4096; 0: 4 dim in a block, no such layer in a transformer",
-           whole, FIELD(experiment, attention.feed_forward_size, as_int)},
+           whole, FIELD(experiment, attention.feed_forward_size, as_int), "Feed-forward", control::Own{}},
     Option{"block-seed", Section::block, "", "same|continue|N",
            "Seed of the block's weights. same: reuse the seed; continue: continue after the score's weights; "
            "N: a separate seed",
-           word_or_number, weight_seed_json<&Weights::block_seed>, set_weight_seed<&Weights::block_seed>},
+           word_or_number, weight_seed_json<&Weights::block_seed>, set_weight_seed<&Weights::block_seed>,
+           "Seed", control::WeightSeed{"the score weights"}},
     Option{"layers", Section::transformer, "L", "N", "Layers of the stack, 1 to 24", whole,
-           FIELD(experiment, transformer.layers, as_int)},
+           FIELD(experiment, transformer.layers, as_int), "Layers",
+           control::Whole{1, k_max_layers, Fill::linear}},
     Option{"norm", Section::transformer, "", k_arguments<decltype(Transformer::norm)>,
            "Layer norms: none, before each layer's attention and feed-forward layer, or after them", text,
-           CHOICE(experiment, transformer.norm)},
+           CHOICE(experiment, transformer.norm), "Norms",
+           control::Choices{VALUES(choices_of<Norm>(
+               {"No layer norms", "Before attention, before the feed-forward layer and at the end",
+                "After each addition (Vaswani et al. 2017)"}))}},
     Option{
         "ablate", Section::transformer, "", "LAYER.HEAD[,…]",
         "Heads whose contexts are replaced, such as 2.1,2.2", text,
         [](const Session& s) -> Json { return heads_text(s.experiment.transformer.ablated); },
-        [](Session& s, const OptionValue& v) { s.experiment.transformer.ablated = parse_heads(as_text(v)); }},
+        [](Session& s, const OptionValue& v) { s.experiment.transformer.ablated = parse_heads(as_text(v)); },
+        "Ablated heads", control::Text{}},
     Option{"ablation", Section::transformer, "", k_arguments<decltype(Transformer::ablation)>,
            "The context of an ablated head: 0, or its mean over all positions, later ones included", text,
-           CHOICE(experiment, transformer.ablation)},
+           CHOICE(experiment, transformer.ablation), "Ablated to",
+           control::Choices{VALUES(choices_of<Ablation>(
+               {"Their contexts are 0", "Their contexts are the mean over the positions"}))}},
     Option{"tied", Section::transformer, "", "", "The output matrix is the embedding table", boolean,
-           FIELD(experiment, transformer.tied, as_boolean)},
+           FIELD(experiment, transformer.tied, as_boolean), "Tied output", control::Toggle{}},
     Option{"objective", Section::transformer, "", k_arguments<decltype(Transformer::objective)>,
            "The target at each position: the next token, or the token of text2 there", text,
-           CHOICE(experiment, transformer.objective)},
+           CHOICE(experiment, transformer.objective), "Predicts",
+           control::Choices{VALUES(
+               choices_of<Objective>({"The next token", "A target of each position: the second sentence"}))}},
     Option{"encoder", Section::seq2seq, "", k_arguments<decltype(Seq2seq::encoder)>,
            "How the source is read: in both directions, or forward only", text,
-           CHOICE(experiment, seq2seq.encoder)},
+           CHOICE(experiment, seq2seq.encoder), "Encoder",
+           control::Choices{VALUES(choices_of<Encoder>(
+               {"Reads the source in both directions", "Reads the source from first to last word"}))}},
     Option{"decoder-attention", Section::seq2seq, "", k_arguments<decltype(Seq2seq::decoder_attention)>,
            "Source of each step's context: the annotations weighted by the alignment, or only the last state "
            "of the encoder",
-           text, CHOICE(experiment, seq2seq.decoder_attention)},
+           text, CHOICE(experiment, seq2seq.decoder_attention), "Attention",
+           control::Choices{
+               VALUES(choices_of<DecoderAttention>({"Each step aligns with the source (Bahdanau)",
+                                                    "Each step sees only the encoder's last state"}))}},
     Option{
         "alignment-state", Section::seq2seq, "", k_arguments<decltype(Seq2seq::alignment_state)>,
         "The decoder state used as the query: the previous step's (Bahdanau) or the current step's (Luong)",
-        text, CHOICE(experiment, seq2seq.alignment_state)},
+        text, CHOICE(experiment, seq2seq.alignment_state), "Query state",
+        control::Choices{VALUES(choices_of<AlignmentState>(
+                             {"The state before the step (Bahdanau)", "The step's own state (Luong)"})),
+                         " state"}},
     Option{"decode", Section::seq2seq, "", k_arguments<decltype(Seq2seq::decode)>,
            "What each step is fed: the target's words, or the most likely word of the previous step", text,
-           CHOICE(experiment, seq2seq.decode)},
+           CHOICE(experiment, seq2seq.decode), "Decoding",
+           control::Choices{VALUES(choices_of<Decode>(
+               {"The target words are fed in", "Each predicted word is fed to the next step"}))}},
     Option{"max-steps", Section::seq2seq, "", "N",
            "Maximum number of steps of greedy decoding, which ends earlier at <eos>; 1 to 4096", whole,
-           FIELD(experiment, seq2seq.max_steps, as_int)},
+           FIELD(experiment, seq2seq.max_steps, as_int), "Max steps",
+           control::Whole{1, 100, Fill::logarithmic}},
     Option{"encoder-size", Section::seq2seq, "E", "N", "Hidden units of the encoder per direction, 1 to 1024",
-           whole, FIELD(experiment, seq2seq.encoder_size, as_int)},
+           whole, FIELD(experiment, seq2seq.encoder_size, as_int), "Encoder size",
+           control::Whole{1, k_max_dim, Fill::logarithmic}},
     Option{"decoder-size", Section::seq2seq, "D", "N", "Hidden units of the decoder, 1 to 1024", whole,
-           FIELD(experiment, seq2seq.decoder_size, as_int)},
-    Option{"given", Section::custom, "", "NAME=PATH",
-           "Override a matrix from a file (CSV or NPY, read immediately and stored in the session): a stage "
-           "such as scores, query, embedding, mask or mask_additive, or a weight such as W_q; repeatable",
-           matrices, given_json,
-           [](Session&,
-              const OptionValue&) { refuse("custom matrices go into the session's field \"given\""); }},
+           FIELD(experiment, seq2seq.decoder_size, as_int), "Decoder size",
+           control::Whole{1, k_max_dim, Fill::logarithmic}},
+    Option{
+        "given", Section::custom, "", "NAME=PATH",
+        "Override a matrix from a file (CSV or NPY, read immediately and stored in the session): a stage "
+        "such as scores, query, embedding, mask or mask_additive, or a weight such as W_q; repeatable",
+        matrices, given_json,
+        [](Session&, const OptionValue&) { refuse("custom matrices go into the session's field \"given\""); },
+        "Matrix", control::Own{}},
 
     Option{"task", Section::training, "", k_arguments<decltype(Training::task)>,
            "What the model is trained on; as a flag, without a file or an example, it also sets the model "
            "and the "
            "optimizer with which it is learned within seconds",
-           text, CHOICE(experiment, training.task)},
+           text, CHOICE(experiment, training.task), "Task", control::Own{}},
     Option{"corpus", Section::training, "", "TEXT",
            "The text whose next word or character is learned; empty: a short one that comes with the program",
-           text, FIELD(experiment, training.corpus, as_text)},
+           text, FIELD(experiment, training.corpus, as_text), "Text", control::Own{}},
     Option{"optimizer", Section::training, "", k_arguments<decltype(Optimizer::kind)>,
-           "How a step of training changes the parameters", text,
-           CHOICE(experiment, training.optimizer.kind)},
-    Option{"learning-rate", Section::training, "η", "NUMBER", "Size of a step", number,
-           FIELD(experiment, training.optimizer.learning_rate, as_double)},
+           "How a step of training changes the parameters", text, CHOICE(experiment, training.optimizer.kind),
+           "Optimizer",
+           control::Choices{VALUES(choices_of<OptimizerKind>(
+               {"Gradient descent, with momentum",
+                "Steps scaled by running averages of the gradients (Kingma and Ba 2015)",
+                "Adam with weight decay decoupled from the gradient"}))}},
+    Option{"learning-rate", Section::training, "η", "NUMBER", "Step size", number,
+           FIELD(experiment, training.optimizer.learning_rate, as_double), "Learning rate",
+           control::Factor{}},
     Option{"momentum", Section::training, "", "NUMBER",
-           "Share of the last step that sgd repeats; at least 0 and below 1", number,
-           FIELD(experiment, training.optimizer.momentum, as_double)},
+           "Share of the previous step that sgd repeats; at least 0 and below 1", number,
+           FIELD(experiment, training.optimizer.momentum, as_double), "Momentum", control::Share{0.99}},
     Option{"weight-decay", Section::training, "", "NUMBER",
            "Pulls the parameters toward 0: added to the gradient; with adamw, applied separately", number,
-           FIELD(experiment, training.optimizer.weight_decay, as_double)},
+           FIELD(experiment, training.optimizer.weight_decay, as_double), "Weight decay", control::Share{1}},
     Option{"clip", Section::training, "", "NUMBER", "Largest norm of all gradients together; 0: no limit",
-           number, FIELD(experiment, training.optimizer.clip, as_double)},
+           number, FIELD(experiment, training.optimizer.clip, as_double), "Clip norm",
+           control::Number{0, 100}},
     Option{"warm-up", Section::training, "", "N",
-           "Steps over which the learning rate rises from 0 in a straight line, 0 to 100000", whole,
-           FIELD(experiment, training.optimizer.warm_up, as_int)},
-    Option{"decay", Section::training, "", "N",
-           "Steps after the warm-up over which the learning rate falls to 0 by half a cosine, 0 to 100000; "
-           "0: it stays",
-           whole, FIELD(experiment, training.optimizer.decay, as_int)},
+           "Steps over which the learning rate rises linearly from 0, 0 to 100000", whole,
+           FIELD(experiment, training.optimizer.warm_up, as_int), "Warm-up",
+           control::Whole{.least = 0, .most = k_max_training_steps, .step = 10}},
+    Option{
+        "decay", Section::training, "", "N",
+        "Steps after the warm-up over which the learning rate falls to 0 along half a cosine, 0 to 100000; "
+        "0: it stays constant",
+        whole, FIELD(experiment, training.optimizer.decay, as_int), "Decay",
+        control::Whole{.least = 0, .most = k_max_training_steps, .step = 10}},
     Option{"batch", Section::training, "B", "N", "Fresh sentences for each step, 1 to 1024", whole,
-           FIELD(experiment, training.batch, as_int)},
+           FIELD(experiment, training.batch, as_int), "Batch",
+           control::Whole{1, k_max_batch, Fill::logarithmic}},
     Option{"data-seed", Section::training, "", "N", "Seed of these sentences: -2^63 to 2^64-1", whole,
            [](const Session& s) { return seed_json(s.experiment.training.data_seed); },
-           [](Session& s, const OptionValue& v) { s.experiment.training.data_seed = as_seed(v); }},
+           [](Session& s, const OptionValue& v) { s.experiment.training.data_seed = as_seed(v); },
+           "Data seed", control::SeedField{}},
     Option{"train-ablated", Section::training, "", "LAYER.HEAD[,…]",
            "Heads that are ablated while they are trained", text,
            [](const Session& s) -> Json { return heads_text(s.experiment.training.ablated); },
-           [](Session& s, const OptionValue& v) { s.experiment.training.ablated = parse_heads(as_text(v)); }},
+           [](Session& s, const OptionValue& v) { s.experiment.training.ablated = parse_heads(as_text(v)); },
+           "Without heads", control::Text{}},
     Option{
         "step", Section::training, "", "N",
         "The step of the run whose parameters are shown, 0 to 100000; as a flag the run is repeated up to it",
-        whole, FIELD(experiment, training.step, as_int)},
+        whole, FIELD(experiment, training.step, as_int), "Step", control::Own{}},
 
     Option{"view", Section::presentation, "", k_arguments<decltype(Presentation::view)>,
            "The open view; render writes the picture of lines, alignment and image, and without --stage "
@@ -524,7 +635,7 @@ const std::array k_options = {
         "The layer of a transformer to show, 1 to 24; for render and trace the layer to write (default: all)",
         whole, [](const Session& s) -> Json { return s.presentation.layer(); }, set_layer},
     Option{"gradients", Section::presentation, "", "",
-           "Beside every stage the gradient of the loss with respect to it; stages grad.S", boolean,
+           "Also show the gradient of the loss with respect to every stage; stages grad.S", boolean,
            FIELD(presentation, gradients, as_boolean)},
     Option{"head", Section::presentation, "", "N|all|mean",
            "A head, counted from 1, all heads, or their mean; only N × M stages have a mean, others are "
@@ -532,7 +643,7 @@ const std::array k_options = {
            word_or_number, head_json, set_head},
     Option{"range", Section::presentation, "", "auto|matrix|head|all|percentile|MIN,MAX",
            "The range of the color bar; auto: 0 to 1 for weights of up to 32 keys, else that of all heads; "
-           "percentile: from the 1st to the 99th, what lies beyond gets the color of the end",
+           "percentile: from the 1st to the 99th, values beyond get the color of the nearer end",
            text, [](const Session& s) -> Json { return range_text(s.presentation.range); },
            [](Session& s, const OptionValue& v) { s.presentation.range = parse_range(as_text(v)); }},
     Option{"color-spacing", Section::presentation, "", k_arguments<decltype(Presentation::spacing)>,
@@ -548,11 +659,10 @@ const std::array k_options = {
            cell_size_json, set_cell_size},
     Option{"values", Section::presentation, "", "", "Write the numbers into the cells where they fit",
            boolean, FIELD(presentation, values, as_boolean)},
-    Option{
-        "mass", Section::presentation, "", "P",
-        "Share of each query's weight that the lines of the view lines make up, its largest weights first: "
-        "0.5 to 1",
-        number, [](const Session& s) -> Json { return s.presentation.mass; }, set_mass},
+    Option{"mass", Section::presentation, "", "P",
+           "Share of each query's weight that the lines view draws, the largest weights first: "
+           "0.5 to 1",
+           number, [](const Session& s) -> Json { return s.presentation.mass; }, set_mass},
     Option{"decimals", Section::presentation, "", "auto|N",
            "Decimals of these numbers, 0 to 6; auto: three digits", word_or_number, decimals_json,
            set_decimals},
@@ -566,7 +676,7 @@ const std::array k_options = {
         "compare: A, which is pinned, B, and B − A; film: every frame of --film, on one range",
         text, CHOICE(presentation, compose)},
     Option{"sweep", Section::presentation, "", k_arguments<decltype(Presentation::sweep)>,
-           "The setting that the view sweep and --film go through, instead of the steps of training", text,
+           "The setting that the sweep view and --film vary, instead of the training step", text,
            CHOICE(presentation, sweep)},
     Option{
         "width", Section::presentation, "", "none|MM",
@@ -577,7 +687,7 @@ const std::array k_options = {
            word_or_number, [](const Session& s) -> Json { return s.presentation.dpi; },
            [](Session& s, const OptionValue& v) { s.presentation.dpi = as_measure(v, "dpi", 36, 2400); }},
     Option{"font-size", Section::presentation, "", "PT",
-           "Size of the type of a picture with a width, in points, 4 to 36 (8pt)", word_or_number,
+           "Font size of a picture with a width, in points, 4 to 36 (8pt)", word_or_number,
            [](const Session& s) -> Json { return s.presentation.font_size; },
            [](Session& s, const OptionValue& v) { s.presentation.font_size = as_measure(v, "pt", 4, 36); }},
     Option{"locked", Section::presentation, "", "none|ROW,COLUMN[,STAGE]",
@@ -586,6 +696,7 @@ const std::array k_options = {
 };
 #undef FIELD
 #undef CHOICE
+#undef VALUES
 
 }  // namespace
 

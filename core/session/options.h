@@ -1,5 +1,5 @@
-// Every setting, defined once: its flag, its JSON field, its help and its accepted values. The command line,
-// session files, docs/options.md and the window's help all use this table.
+// Every setting, defined once: its flag, its JSON field, its help, its accepted values and its row in the
+// panel. The command line, session files, docs/options.md and the window all use this table.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "core/experiment/option_section.h"
+#include "core/session/option_control.h"
 #include "core/session/session.h"
 
 namespace attnscope {
@@ -46,6 +47,8 @@ struct Option {
     /// Throws Error(bad_input) saying what is expected; the caller adds where. Options of type `matrices`
     /// always throw.
     void (*set)(Session& session, const OptionValue& value);
+    std::string_view label = {};  ///< of its row in the panel
+    Control control = {};
 
     bool in_experiment() const { return section != OptionSection::presentation; }
     std::string json_name() const;

@@ -25,9 +25,9 @@ void compared(Presentation& presentation) {
 void output_of_you(Presentation& presentation) { presentation.lock("context"_stage, Cell{1, 3}); }
 
 constexpr std::array k_questions = {
-    Question{"Which word does this word look at most?",
+    Question{"Which word does this word attend to most?",
              "The locked row is that of “you”. Its bars in the inspector, and the line below the weights, "
-             "say which word gets most of it. Point at another token for its row, click it to keep it.",
+             "say which word gets most of it. Point at another token to see its row, click it to lock it.",
              "scaled-dot-product", "", as_it_is},
     Question{"Why is this cell so high?",
              "The inspector adds up q · k term by term, divides by √d_k, subtracts the row's maximum, takes "
@@ -36,32 +36,32 @@ constexpr std::array k_questions = {
              "scaled-dot-product", "", as_it_is},
     Question{"What does dividing by √d_k do?",
              "A divides the scores by √d_k, B does not. Larger scores make the softmax sharper: in B nearly "
-             "every row "
-             "gives all its weight to one word.",
+             "every row gives all its weight to one word.",
              "scaled-dot-product", "no scaling", compared},
-    Question{"What changes when a token may not see the future?",
-             "In B the cells above the diagonal are masked. What they had in A is shared by the words that "
-             "are left, "
-             "so each row still sums to 1.",
-             "scaled-dot-product", "causal mask", compared},
+    Question{
+        "What changes when a token may not see the future?",
+        "In B the cells above the diagonal are masked. The weight that they had in A is shared among the "
+        "remaining words, so each row still sums to 1.",
+        "scaled-dot-product", "causal mask", compared},
     Question{
         "How do two heads differ?",
-        "Every head is drawn on one range, with a score for each simple pattern. Click a head to show it "
-        "everywhere, Shift+click to compare it.",
+        "All heads are drawn on one color range, with a score for each simple pattern. Click a head to show "
+        "it everywhere, Shift+click to compare it.",
         "designed-heads", "", in_view<ViewKind::heads>},
     Question{
         "Is this pattern real, or an artifact of the seed?",
-        "B has random weights of another seed. What stays in both does not come from the seed; with random "
-        "weights hardly anything does.",
+        "B has random weights from another seed. A pattern that both have does not come from the seed; with "
+        "random weights there is hardly any.",
         "scaled-dot-product", "another seed", compared},
-    Question{"How does softmax turn scores into weights?",
-             "Space plays the row of “you”: minus its maximum, exp, divided by the sum. A score 2 below the "
-             "maximum keeps exp(−2) = 0.14 of its share. Turn the temperature and watch the bars.",
-             "scaled-dot-product", "", in_view<ViewKind::step>},
+    Question{
+        "How does softmax turn scores into weights?",
+        "Space plays the row of “you”: subtract its maximum, take exp, divide by the sum. A score 2 below "
+        "the maximum gets exp(−2) = 0.14 of the maximum's weight. Change the temperature and watch the bars.",
+        "scaled-dot-product", "", in_view<ViewKind::step>},
     Question{"What is the output vector made of?",
              "A cell of the context is the sum of the values in its column, each times the weight of its "
-             "word. The inspector lists the products, and says what the whole row is: mostly the value of "
-             "“to”.",
+             "word. The inspector lists the products, and says what the whole row consists of: mostly the "
+             "value of “to”.",
              "scaled-dot-product", "", output_of_you},
     Question{
         "How do dot-product and additive scores differ?",
@@ -79,7 +79,7 @@ constexpr std::array k_questions = {
              "bahdanau-alignment", "", in_view<ViewKind::alignment>},
     Question{
         "What is the difference between soft and hard, global and local attention?",
-        "A shares its weight among all words; B looks only at a window around one of them. Exchange (X), or "
+        "A shares its weight among all words; B looks only at a window around one of them. Swap them (X), or "
         "choose hard attention in Compare.",
         "scaled-dot-product", "local attention", compared},
 };

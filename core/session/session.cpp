@@ -400,9 +400,7 @@ void add_tensors(Tensors& tensors, const Experiment& experiment, std::string_vie
 
 /// The extension of a file's name in lower case, with its dot.
 std::string extension_of(const std::string& file) {
-    std::string extension = std::filesystem::path(file).extension().string();
-    for (char& c : extension) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    return extension;
+    return lower(std::filesystem::path(file).extension().string());
 }
 
 constexpr std::string_view k_safetensors_extension = ".safetensors";

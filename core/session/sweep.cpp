@@ -66,13 +66,13 @@ Values sizes(const Session& session, int count) {
 }
 
 /// A setting that can be swept, and the values it goes through.
-struct Row {
+struct SweepRow {
     Sweep sweep;
     std::string_view option;
     std::string_view name;  ///< before the value, in a title
     Values (*values)(const Session& session, int count);
 };
-constexpr Row row_of(Sweep sweep) {
+constexpr SweepRow row_of(Sweep sweep) {
     switch (sweep) {
         case Sweep::none: break;
         case Sweep::seed: return {sweep, "seed", "Seed", seeds};
@@ -110,7 +110,7 @@ std::string why_no_sweep(const Session& session, Sweep sweep) {
 std::vector<SweepStep> sweep_steps(const Session& session, Sweep sweep, int count) {
     if (const std::string why = why_no_sweep(session, sweep); !why.empty())
         throw Error(ErrorKind::bad_input, why);
-    const Row row = row_of(sweep);
+    const SweepRow row = row_of(sweep);
     std::vector<SweepStep> steps;
     for (std::string& value : row.values(session, count)) {
         SweepStep step{std::move(value), session};

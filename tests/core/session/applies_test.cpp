@@ -313,12 +313,12 @@ TEST(AppliesTest, WhenAnOptionIsUsedIsSaidOfItsMechanisms) {
     const std::pair<const char*, const char*> texts[] = {
         {"mechanism", ""},
         {"words", "no custom matrix replaces the words"},
-        {"sharpening", "mechanism is attention and score is cosine"},
+        {"sharpening", "mechanism is attention, and score is cosine"},
         {"position", "mechanism is attention or transformer"},
         {"mask",
-         "mechanism is attention or transformer; or mechanism is seq2seq and decoder-attention is additive"},
+         "mechanism is attention or transformer; or mechanism is seq2seq, and decoder-attention is additive"},
         {"rope-layout", "mechanism is attention or transformer, and position is rope"},
-        {"dropout-seed", "mechanism is attention, training is on and dropout > 0"},
+        {"dropout-seed", "mechanism is attention, and training is on and dropout > 0"},
         {"score-seed", "mechanism is attention, and the score has weights or normalizer is local-p"},
         {"task", "mechanism is seq2seq or transformer"},
         {"batch", "a task is chosen"},
@@ -327,6 +327,13 @@ TEST(AppliesTest, WhenAnOptionIsUsedIsSaidOfItsMechanisms) {
     for (const auto& [name, text] : texts) EXPECT_EQ(when_used(*find_option(name)), text) << name;
     for (const Option& option : options())
         EXPECT_NE(when_used(option), "never") << option.name << " has no row";
+}
+
+TEST(AppliesTest, TheOptionsOfExportsAreThoseWhoseNoteSaysSo) {
+    for (const Option& option : options())
+        EXPECT_EQ(is_of_exports(option), when_used(option).starts_with("exported")) << option.name;
+    EXPECT_TRUE(is_of_exports(*find_option("dpi")));
+    EXPECT_FALSE(is_of_exports(*find_option("mass")));
 }
 
 TEST(AppliesTest, AnOptionOfTrainingAppliesExactlyWhereItChangesARun) {

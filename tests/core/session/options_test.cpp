@@ -196,6 +196,50 @@ TEST(OptionsTest, ASectionsOptionsStandTogetherInTheOrderOfTheSections) {
     EXPECT_TRUE(std::ranges::is_sorted(options(), {}, &Option::section));
 }
 
+TEST(OptionsTest, EverySettingButTheSentencesHasARowInThePanel) {
+    const std::set<std::string_view> in_the_sentence_panel = {"text", "text2", "words", "words2"};
+    for (const Option& option : options()) {
+        const bool has_row = option.in_experiment() && !in_the_sentence_panel.contains(option.name);
+        EXPECT_EQ(!std::holds_alternative<control::None>(option.control), has_row) << option.name;
+        EXPECT_EQ(!option.label.empty(), has_row) << option.name;
+    }
+}
+
+TEST(OptionsTest, TheChoicesOfARowAreTheValuesOfTheOption) {
+    for (const Option& option : options()) {
+        const auto* choices = std::get_if<control::Choices>(&option.control);
+        if (!choices) continue;
+        std::string names;
+        for (const auto& [name, help] : choices->values(Experiment{})) {
+            names += (names.empty() ? "" : "|") + std::string(name);
+            EXPECT_FALSE(help.empty()) << option.name << " " << name;
+        }
+        EXPECT_EQ(names, option.argument) << option.name;
+    }
+}
+
+/// The ends of what a row's number can be dragged to; none for a row that sets no number.
+std::vector<std::string> ends_of(const Control& control) {
+    if (const auto* whole = std::get_if<control::Whole>(&control))
+        return {std::to_string(whole->least), std::to_string(whole->most)};
+    if (const auto* number = std::get_if<control::Number>(&control))
+        return {std::to_string(number->least), std::to_string(number->most)};
+    if (const auto* share = std::get_if<control::Share>(&control)) return {"0", std::to_string(share->most)};
+    return {};
+}
+
+TEST(OptionsTest, WhatANumberCanBeDraggedToIsAccepted) {
+    int numbers = 0;
+    for (const Option& option : options())
+        for (const std::string& end : ends_of(option.control)) {
+            ++numbers;
+            Session session;
+            set_from_text(session, option, end);
+            EXPECT_EQ(refusal([&] { check(session.experiment); }), "") << option.name << " " << end;
+        }
+    EXPECT_GT(numbers, 20);
+}
+
 TEST(OptionsTest, SettingOneOptionLeavesTheOthers) {
     for (const auto& [name, values] : k_values) {
         Session session;
