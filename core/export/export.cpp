@@ -60,9 +60,16 @@ std::optional<PinnedSide> pinned_side(const Session& session, const std::optiona
     return a;
 }
 
+/// Whether the picture of a view is one of each head.
+bool shows_each_head(const ExportItem& item, Compose compose) {
+    return item.view->of_all_heads && compose == Compose::heads && item.head.kind == HeadChoice::Kind::all;
+}
+
 /// `as_pixels`: the page becomes a PNG, whose size is limited.
 Page page_of_item(const Trace& trace, const Session& own, const ExportItem& item, const TextFace& face,
                   bool as_pixels) {
+    if (item.view && shows_each_head(item, own.presentation.compose))
+        return page_of(sheet_of_heads(*item.view, trace, *item.stage, own.presentation), face);
     if (item.view) {
         Figure figure = item.view->make(trace, *item.stage, item.head, own.presentation);
         return own.presentation.width ? page_of(sheet_of(std::move(figure), own.presentation), face)
@@ -192,6 +199,15 @@ std::string file_name(std::string name, const Stage& stage, const HeadChoice& he
     return name + "." + std::string(format.name);
 }
 
+/// The heads that a view has a picture of: all in one, if it can and all are chosen or composed.
+std::vector<HeadChoice> heads_in_picture(const ViewFigure& view, const Stage& stage,
+                                         const ExportRequest& request) {
+    const HeadChoice all{HeadChoice::Kind::all};
+    const bool several = stage.shape().per_head && stage.shape().heads > 1;
+    const bool wanted = request.head == all || request.compose == Compose::heads;
+    return view.of_all_heads && several && wanted ? std::vector{all} : heads_of(stage, request.head);
+}
+
 /// The view's picture, and the stage whose numbers it shows if it is exported alone.
 std::vector<ExportItem> view_items(const Trace& trace, const ExportRequest& request,
                                    const std::vector<const ExportFormat*>& formats) {
@@ -203,14 +219,18 @@ std::vector<ExportItem> view_items(const Trace& trace, const ExportRequest& requ
     if (!shown) refuse("the view " + std::string(name_of(view->view)) + " needs " + std::string(view->needs));
     const StagePtr stage = stages_named(trace, std::string(shown->name()), 0).front();
     std::vector<ExportItem> items;
-    for (const HeadChoice& head : heads_of(*stage, request.head))
-        for (const ExportFormat* format : formats) {
-            const bool picture = format->picture;
-            const std::string name(picture ? view->file : stage->name());
-            if (picture || request.view_alone)
-                items.push_back(
-                    {stage, head, format, file_name(name, *stage, head, *format), picture ? view : nullptr});
-        }
+    const std::vector<HeadChoice> single = heads_of(*stage, request.head),
+                                  drawn = heads_in_picture(*view, *stage, request);
+    for (const ExportFormat* format : formats) {
+        if (!format->picture && !request.view_alone) continue;
+        const std::string name(format->picture ? view->file : stage->name());
+        for (const HeadChoice& head : format->picture ? drawn : single)
+            items.push_back({stage, head, format,
+                             head.kind == HeadChoice::Kind::all
+                                 ? name + composed_name(request.compose) + "." + std::string(format->name)
+                                 : file_name(name, *stage, head, *format),
+                             format->picture ? view : nullptr});
+    }
     return items;
 }
 

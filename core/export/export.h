@@ -73,7 +73,8 @@ std::vector<HeadChoice> heads_of(const Stage& stage, const HeadChoice& choice);
 /// have, a head beyond h, and an unknown format. Pictures of `tokens` are left out unless requested by name.
 /// Of a composition with operands or heads, only the stages that have these, unless requested by name; of the
 /// strip one picture, and of a comparison without named stages that of the main stage.
-/// The view's picture is included if the experiment has it; if it is requested alone or together with named
+/// The view's picture, of lines with all heads in one or, composed with heads, with one for each, is included
+/// if the experiment has it; if it is requested alone or together with named
 /// stages but missing, Error(bad_input). With the view alone, data formats hold the stage that it shows.
 std::vector<ExportItem> plan_export(const Trace& trace, const ExportRequest& request);
 

@@ -25,9 +25,9 @@ namespace {
 constexpr int k_milliseconds = 200;  ///< of a frame
 
 /// What a film goes through.
-class Course {
+class FilmCourse {
 public:
-    virtual ~Course() = default;
+    virtual ~FilmCourse() = default;
     /// The session of frame `index`, which is asked for in order; nullopt: the same as the one before. The
     /// name of the frame becomes its title.
     virtual std::optional<Session> frame(int index, const std::function<void()>& still_wanted) = 0;
@@ -35,7 +35,7 @@ public:
 };
 
 /// The steps of the session's training run, repeated.
-class TrainingCourse : public Course {
+class TrainingCourse : public FilmCourse {
 public:
     TrainingCourse(const Session& session, int frames, const EvaluateOptions& options)
         : session_(session),
@@ -65,7 +65,7 @@ private:
 };
 
 /// The values of a setting.
-class SweepCourse : public Course {
+class SweepCourse : public FilmCourse {
 public:
     SweepCourse(const Session& session, int frames)
         : sweep_(chosen_sweep(session)), steps_(sweep_steps(session, sweep_, frames)) {}
@@ -83,7 +83,7 @@ private:
     std::size_t at_ = 0;
 };
 
-std::unique_ptr<Course> course_of(const Session& session, int frames, const EvaluateOptions& options) {
+std::unique_ptr<FilmCourse> course_of(const Session& session, int frames, const EvaluateOptions& options) {
     if (chosen_sweep(session) != Sweep::none) return std::make_unique<SweepCourse>(session, frames);
     return std::make_unique<TrainingCourse>(session, frames, options);
 }
@@ -145,6 +145,22 @@ std::string why_no_film(const Session& session) {
 
 namespace {
 
+/// The frame's session, with the range that the item's stage has in every frame.
+Session on_one_range(Session frame, const ExportItem& item) {
+    frame.presentation.range = range_across_steps(*item.stage, frame.presentation.range);
+    return frame;
+}
+
+/// Adds the pixels of a frame to the films of all items; `frames` is how many each film will have.
+void add_pixels(Films& films, const Trace& trace, const Session& frame, const ExportRequest& drawn,
+                int frames) {
+    for (const ExportItem& item : plan_export(trace, drawn)) {
+        const std::string name = std::filesystem::path(item.file_name).stem().string();
+        films[name].push_back(export_pixels(trace, on_one_range(frame, item), item));
+        require_room(films, frames);
+    }
+}
+
 /// Writes the contact sheets in the formats of pictures.
 void write_sheets(const ContactSheets& sheets, const Session& session, const ExportRequest& request,
                   const std::function<void(const std::string& name, const std::string& bytes)>& write) {
@@ -177,7 +193,7 @@ std::vector<std::string> export_film(const Session& session, const FilmRequest& 
         write_file(paths.back(), bytes);
     };
     clear_abandoned_files(folder);
-    const std::unique_ptr<Course> course = course_of(session, request.frames, options);
+    const std::unique_ptr<FilmCourse> course = course_of(session, request.frames, options);
     Films films;
     ContactSheets sheets;
     try {
@@ -186,7 +202,7 @@ std::vector<std::string> export_film(const Session& session, const FilmRequest& 
             still_wanted();
             std::optional<Session> next = course->frame(i, still_wanted);
             if (!next) continue;
-            Session frame = std::move(*next);
+            Session& frame = *next;
             if (!frame.presentation.title && !as_sheet) frame.presentation.title = course->name();
             if (each.stages.empty() && !each.view_alone) {
                 const std::string main(main_stage(evaluate(frame.experiment, {}, options)).name());
@@ -198,20 +214,10 @@ std::vector<std::string> export_film(const Session& session, const FilmRequest& 
                 add_frame(sheets, kept, drawn, course->name());
                 continue;
             }
-            const RangeChoice range = frame.presentation.range;
-            const auto in_range = [&](const ExportItem& item) {
-                frame.presentation.range = range_across_steps(*item.stage, range);
-                return frame;
-            };
             for (const ExportItem& item : plan_export(trace, each))
                 write(fmt::format("frame-{:04}-{}", i + 1, item.file_name),
-                      export_bytes(trace, in_range(item), item));
-            if (!as_one) continue;
-            for (const ExportItem& item : plan_export(trace, drawn)) {
-                const std::string name = std::filesystem::path(item.file_name).stem().string();
-                films[name].push_back(export_pixels(trace, in_range(item), item));
-                require_room(films, request.frames);
-            }
+                      export_bytes(trace, on_one_range(frame, item), item));
+            if (as_one) add_pixels(films, trace, frame, drawn, request.frames);
         }
         write_sheets(sheets, session, each, write);
         for (const auto& [name, frames] : films)

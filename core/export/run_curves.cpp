@@ -74,9 +74,9 @@ std::string picture(std::span<const Course> courses, ThemeKind theme) {
     return render(drawn, TextFace());
 }
 
-constexpr std::array k_formats = {CurveFormat{"csv", csv}, CurveFormat{"svg", picture<curve_svg>},
-                                  CurveFormat{"png", picture<curve_png>},
-                                  CurveFormat{"pdf", picture<curve_pdf>}};
+constexpr std::array k_curve_formats = {CurveFormat{"csv", csv}, CurveFormat{"svg", picture<curve_svg>},
+                                        CurveFormat{"png", picture<curve_png>},
+                                        CurveFormat{"pdf", picture<curve_pdf>}};
 
 }  // namespace
 
@@ -104,7 +104,7 @@ std::vector<Curve> run_curves_beside(std::span<const StepRecord> records, const 
     return curves;
 }
 
-std::span<const CurveFormat> curve_formats() { return k_formats; }
+std::span<const CurveFormat> curve_formats() { return k_curve_formats; }
 
 std::vector<std::string> export_curves(std::span<const Course> courses, ThemeKind theme,
                                        std::span<const std::string> formats, const std::string& folder,
@@ -121,9 +121,10 @@ std::vector<std::string> export_curves(std::span<const Course> courses, ThemeKin
 }
 
 const CurveFormat* curve_format_of(std::string_view file) {
-    const auto found = std::ranges::find_if(
-        k_formats, [&](const CurveFormat& format) { return file.ends_with("." + std::string(format.name)); });
-    return found == k_formats.end() ? nullptr : &*found;
+    const auto found = std::ranges::find_if(k_curve_formats, [&](const CurveFormat& format) {
+        return file.ends_with("." + std::string(format.name));
+    });
+    return found == k_curve_formats.end() ? nullptr : &*found;
 }
 
 }  // namespace attnscope

@@ -11,6 +11,7 @@
 #include <limits>
 #include <numeric>
 #include <string>
+#include <utility>
 
 #include "core/error.h"
 #include "core/graph/stage_table.h"
@@ -51,23 +52,54 @@ RangeChoice::Kind kind_for(const Stage& stage, RangeChoice::Kind chosen) {
                                                              : RangeChoice::Kind::all;
 }
 
-Interval values_of(const Trace& trace, const Stage& stage, const HeadChoice& head, RangeChoice::Kind kind) {
+/// Facts about values; those that are not known yet are computed.
+struct Computed {
+    static std::optional<ShownMatrix> matrix(const Stage& stage, const HeadChoice& head) {
+        return shown_matrix(stage, head);
+    }
+    static const ValueRange* range(const ShownMatrix& shown) { return &shown.range(); }
+    static const ValueRange* range(const Stage& stage) { return &stage.buffer.range(); }
+    static const std::pair<float, float>* percentiles(const ShownMatrix& shown) {
+        return &shown.buffer->percentiles(shown.head);
+    }
+};
+
+/// Facts about values; nullopt or nullptr if they are not known yet.
+struct Known {
+    static std::optional<ShownMatrix> matrix(const Stage& stage, const HeadChoice& head) {
+        return known_matrix(stage, head);
+    }
+    static const ValueRange* range(const ShownMatrix& shown) { return shown.buffer->known_range(shown.head); }
+    static const ValueRange* range(const Stage& stage) { return stage.buffer.known_range(); }
+    static const std::pair<float, float>* percentiles(const ShownMatrix& shown) {
+        return shown.buffer->known_percentiles(shown.head);
+    }
+};
+
+/// The values that a range stands for; nullopt if a fact about them is not known.
+template <class Facts>
+std::optional<Interval> values_of(const Trace& trace, const Stage& stage, const HeadChoice& head,
+                                  RangeChoice::Kind kind) {
     Interval result;
-    if (kind == RangeChoice::Kind::automatic) return {0, 1, false};
-    if (kind == RangeChoice::Kind::percentile) {
-        const ShownMatrix shown = shown_matrix(stage, head);
-        const auto [low, high] = shown.buffer->percentiles(shown.head);
-        if (shown.range().finite > 0) result = {low, high, false};
-        return result;
+    const auto add = [&](const ValueRange* range) {
+        if (range) result.add(*range);
+        return range != nullptr;
+    };
+    const auto add_shown = [&](const Stage& each) {
+        const std::optional<ShownMatrix> shown = Facts::matrix(each, head);
+        return shown && add(Facts::range(*shown));
+    };
+    if (kind == RangeChoice::Kind::automatic) return Interval{0, 1, false};
+    if (kind == RangeChoice::Kind::all)
+        return add(Facts::range(stage)) ? std::optional(result) : std::nullopt;
+    if (!add_shown(stage)) return std::nullopt;
+    if (kind == RangeChoice::Kind::percentile && !result.empty) {
+        const std::pair<float, float>* ends = Facts::percentiles(*Facts::matrix(stage, head));
+        return ends ? std::optional(Interval{ends->first, ends->second, false}) : std::nullopt;
     }
-    if (kind == RangeChoice::Kind::all) {
-        result.add(stage.buffer.range());
-        return result;
-    }
-    result.add(shown_matrix(stage, head).range());
     if (kind != RangeChoice::Kind::head || !is_of_scores(stage)) return result;
     for (const StagePtr& each : trace.stages())
-        if (is_of_scores(*each)) result.add(shown_matrix(*each, head).range());
+        if (is_of_scores(*each) && !add_shown(*each)) return std::nullopt;
     return result;
 }
 
@@ -137,15 +169,21 @@ std::array<float, 256> ColorScale::first_values() const {
 
 Rgb8 ColorScale::color(double value) const { return map->colors[static_cast<std::size_t>(index(value))]; }
 
-ColorScale color_scale(const Trace& trace, const Stage& stage, const HeadChoice& head,
-                       const Presentation& presentation) {
-    const Unit unit = stage.info->unit;
+namespace {
+
+/// The interval of values that the scale is for, before it is fitted to the unit.
+template <class Facts>
+std::optional<Interval> interval_of(const Trace& trace, const Stage& stage, const HeadChoice& head,
+                                    const RangeChoice& range) {
+    if (range.kind == RangeChoice::Kind::fixed) return fixed_interval(range);
+    if (stage.info->unit == Unit::boolean) return Interval{0, 1, false};
+    return values_of<Facts>(trace, stage, head, kind_for(stage, range.kind));
+}
+
+ColorScale scale_for(Interval interval, Unit unit, const Presentation& presentation) {
     const Colormap& map = map_for(unit, presentation);
     const bool fixed = presentation.range.kind == RangeChoice::Kind::fixed;
-    Interval interval = fixed ? fixed_interval(presentation.range)
-                              : values_of(trace, stage, head, kind_for(stage, presentation.range.kind));
     if (!fixed && unit == Unit::probability) interval.min = std::min(0.0, interval.min);
-    if (!fixed && unit == Unit::boolean) interval = {0, 1, false};
     if (map.diverging) {
         const double magnitude = std::max(std::abs(interval.min), std::abs(interval.max));
         interval = {-magnitude, magnitude, false};
@@ -162,6 +200,20 @@ ColorScale color_scale(const Trace& trace, const Stage& stage, const HeadChoice&
         return {&map, interval.min, interval.min + std::max(1.0, std::abs(interval.min))};
     }
     return {&map, interval.min, interval.max, map.diverging ? spacing : ColorSpacing::linear};
+}
+
+}  // namespace
+
+ColorScale color_scale(const Trace& trace, const Stage& stage, const HeadChoice& head,
+                       const Presentation& presentation) {
+    return scale_for(*interval_of<Computed>(trace, stage, head, presentation.range), stage.info->unit,
+                     presentation);
+}
+
+std::optional<ColorScale> known_color_scale(const Trace& trace, const Stage& stage, const HeadChoice& head,
+                                            const Presentation& presentation) {
+    const std::optional<Interval> interval = interval_of<Known>(trace, stage, head, presentation.range);
+    return interval ? std::optional(scale_for(*interval, stage.info->unit, presentation)) : std::nullopt;
 }
 
 std::string range_caption(const Stage& stage, const HeadChoice& head, const Presentation& presentation) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <string>
 
 #include "core/graph/trace.h"
@@ -43,6 +44,11 @@ struct ColorScale {
 /// color map, a fixed range that is not finite and increasing, and as shown_matrix().
 ColorScale color_scale(const Trace& trace, const Stage& stage, const HeadChoice& head,
                        const Presentation& presentation);
+
+/// The color_scale() if nothing has to be computed for it; nullopt before the facts about the values that it
+/// needs (ranges, percentiles, the mean over heads) are known.
+std::optional<ColorScale> known_color_scale(const Trace& trace, const Stage& stage, const HeadChoice& head,
+                                            const Presentation& presentation);
 
 /// What the ends of that scale are, in a few words: "0 … 1", "all heads", "this matrix, log".
 std::string range_caption(const Stage& stage, const HeadChoice& head, const Presentation& presentation);

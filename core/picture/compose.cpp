@@ -10,11 +10,11 @@
 #include "core/error.h"
 #include "core/graph/formula.h"
 #include "core/mechanism/mechanisms.h"
+#include "core/mechanism/seq2seq/step_words.h"
 #include "core/number_text.h"
 #include "core/picture/axis_labels.h"
 #include "core/picture/shown_matrix.h"
 #include "core/picture/spread.h"
-#include "core/picture/view_figure.h"
 #include "core/utf8.h"
 
 namespace attnscope {
@@ -29,10 +29,21 @@ struct Source {
     const std::optional<PinnedSide>& pinned;
 };
 
+/// The rows of a decoder's steps bear the words that it says, as papers have them, rather than what each step
+/// reads and says ("un→chat").
+void name_words_said(Figure& figure, const Trace& trace, const Stage& stage) {
+    if (!trace.find("decoder_context"_stage) || stage.info->rows != Axis::query_token) return;
+    std::vector<std::string> words = said_words(trace);
+    if (words.size() != figure.row_labels.size()) return;
+    figure.row_labels = std::move(words);
+    if (!figure.row_title.empty()) figure.row_title = "target words";
+}
+
 /// The figure without what the sheet shows for all of them.
 Figure panel_of(const Trace& trace, const Stage& stage, const HeadChoice& head,
                 const Presentation& presentation, std::string title) {
     Figure figure = make_figure(trace, stage, head, presentation);
+    name_words_said(figure, trace, stage);
     figure.type = FigureType::panel;
     figure.title = std::move(title);
     figure.subtitle.clear();
@@ -63,6 +74,7 @@ Figure transposed(const Figure& figure) {
     std::swap(turned.row_title, turned.column_title);
     std::swap(turned.row_axis, turned.column_axis);
     std::swap(turned.fully_masked, turned.fully_masked_columns);
+    std::swap(turned.row_height, turned.column_width);
     for (int r = 0; r < figure.rows; ++r)
         for (int c = 0; c < figure.columns; ++c) {
             turned.values[turned.cell(c, r)] = figure.values[figure.cell(r, c)];
@@ -93,6 +105,14 @@ std::string why_no_operands(const Source& from) {
     return stage_heading(from.stage.key()) + " has no operands beside its rows and columns";
 }
 
+bool is_of_features(Axis axis) { return axis == Axis::feature || axis == Axis::head_feature; }
+
+/// The size of an operand's cells along its features, of which it may have many, relative to the cells of the
+/// result: all features together are at most a third as long as the side of the result beside them.
+double squeeze_of(Axis axis, int features, int beside) {
+    return is_of_features(axis) ? std::min(1.0, 0.35 * beside / features) : 1;
+}
+
 Sheet with_operands(const Source& from, const Figure& whole) {
     Sheet sheet;
     Figure result = sheet_of(whole, from.presentation).panels.front().figure;
@@ -107,14 +127,18 @@ Sheet with_operands(const Source& from, const Figure& whole) {
         if (operands.is_transposed) above = transposed(above);
         if (operands.is_transposed) above.title += "ᵀ";
         above.title += "  " + range_of(above);
-        sheet.panels.push_back({.figure = std::move(above), .row = 0, .column = 1});
+        const double squeeze = squeeze_of(above.row_axis, above.rows, result.rows);
+        sheet.panels.push_back({.figure = std::move(above), .row = 0, .column = 1, .row_squeeze = squeeze});
         // The columns are named above the upper operand.
         without_column_labels(result);
     }
     if (operands.left) {
         Figure left = figure_of(*operands.left);
         left.title += "  " + range_of(left);
-        sheet.panels.push_back({.figure = std::move(left), .row = 1, .column = 0});
+        // Both operands have the same features or keys, which the upper one names.
+        if (operands.above) without_column_labels(left);
+        const double squeeze = squeeze_of(left.column_axis, left.columns, result.columns);
+        sheet.panels.push_back({.figure = std::move(left), .row = 1, .column = 0, .column_squeeze = squeeze});
         without_row_labels(result);
     }
     sheet.panels.push_back({.figure = std::move(result), .row = 1, .column = 1});
@@ -144,38 +168,59 @@ int heads_in_a_line(int heads) {
     return heads <= 4 ? heads : static_cast<int>(std::ceil(std::sqrt(1.5 * heads)));
 }
 
+/// The presentation with one range for all heads of these layers.
+Presentation on_range_of(const std::vector<const Stage*>& layers, const Source& from) {
+    Presentation one_range = from.presentation;
+    if (one_range.range.kind == RangeChoice::Kind::fixed) return one_range;
+    Presentation all = from.presentation;
+    all.range = {RangeChoice::Kind::all};
+    double min = 0, max = 0;
+    for (std::size_t i = 0; i < layers.size(); ++i) {
+        const ColorScale scale = color_scale(from.trace, *layers[i], {}, all);
+        min = i == 0 ? scale.min : std::min(min, scale.min);
+        max = i == 0 ? scale.max : std::max(max, scale.max);
+    }
+    one_range.range = {RangeChoice::Kind::fixed, min, max};
+    return one_range;
+}
+
+/// Labels stand at the edges of the whole, the columns' below: a name is then next to its matrix.
+void label_at_the_edges(std::vector<SheetPanel>& panels) {
+    const int last = panels.back().row;
+    for (SheetPanel& panel : panels) {
+        panel.figure.labels_below = true;
+        if (panel.column > 0) without_row_labels(panel.figure);
+        if (panel.row < last) without_column_labels(panel.figure);
+    }
+}
+
+std::vector<std::string> numbers_up_to(std::size_t count) {
+    std::vector<std::string> numbers;
+    for (std::size_t i = 1; i <= count; ++i) numbers.push_back(std::to_string(i));
+    return numbers;
+}
+
 Sheet every_head(const Source& from, const Figure& whole) {
     const std::vector<const Stage*> layers = in_every_layer(from.trace, from.stage);
+    const bool stacked = layers.size() > 1;
     const int heads = from.stage.shape().heads;
-    Presentation one_range = from.presentation;
-    if (one_range.range.kind != RangeChoice::Kind::fixed) {
-        Presentation all = from.presentation;
-        all.range = {RangeChoice::Kind::all};
-        double min = 0, max = 0;
-        for (std::size_t i = 0; i < layers.size(); ++i) {
-            const ColorScale scale = color_scale(from.trace, *layers[i], {}, all);
-            min = i == 0 ? scale.min : std::min(min, scale.min);
-            max = i == 0 ? scale.max : std::max(max, scale.max);
-        }
-        one_range.range = {RangeChoice::Kind::fixed, min, max};
-    }
+    const Presentation one_range = on_range_of(layers, from);
     Sheet sheet;
     sheet.one_scale = true;
-    const int line = layers.size() > 1 ? heads : heads_in_a_line(heads);
+    const int line = stacked ? heads : heads_in_a_line(heads);
     for (std::size_t layer = 0; layer < layers.size(); ++layer)
-        for (int head = 0; head < heads; ++head) {
-            const std::string name = layers.size() > 1 ? fmt::format("{}.{}", layer + 1, head + 1)
-                                                       : fmt::format("head {}", head + 1);
-            Figure figure =
-                panel_of(from.trace, *layers[layer], {HeadChoice::Kind::one, head}, one_range, name);
-            const int row = static_cast<int>(layer) + head / line, column = head % line;
-            // Labels stand at the edge of the whole, the titles of the axes in its corner.
-            if (column > 0) without_row_labels(figure);
-            if (row > 0) without_column_labels(figure);
-            if (row > 0) figure.row_title.clear();
-            if (column > 0) figure.column_title = row == 0 ? " " : "";  // the room keeps the names level
-            sheet.panels.push_back({.figure = std::move(figure), .row = row, .column = column});
-        }
+        for (int head = 0; head < heads; ++head)
+            sheet.panels.push_back(
+                {.figure = panel_of(from.trace, *layers[layer], {HeadChoice::Kind::one, head}, one_range,
+                                    stacked ? "" : fmt::format("head {}", head + 1)),
+                 .row = static_cast<int>(layer) + head / line,
+                 .column = head % line});
+    label_at_the_edges(sheet.panels);
+    if (stacked) {
+        sheet.row_axis = {"layers", numbers_up_to(layers.size())};
+        sheet.column_axis = {"heads", numbers_up_to(static_cast<std::size_t>(heads))};
+        sheet.may_be_dense = true;
+    }
     if (from.presentation.range.kind == RangeChoice::Kind::fixed)
         sheet.panels.front().figure.range_caption = whole.range_caption;
     return sheet;
@@ -195,7 +240,9 @@ Sheet every_stage(const Source& from, const Figure&) {
         if (const std::string range = range_of(figure); !range.empty()) figure.title += "  " + range;
         const bool repeats =
             !sheet.panels.empty() && sheet.panels.back().figure.row_labels == figure.row_labels;
-        sheet.panels.push_back({.figure = std::move(figure), .repeats_rows = repeats});
+        const double squeeze = squeeze_of(figure.column_axis, figure.columns, 3 * figure.rows);
+        sheet.panels.push_back(
+            {.figure = std::move(figure), .repeats_rows = repeats, .column_squeeze = squeeze});
     }
     return sheet;
 }
@@ -224,7 +271,8 @@ Figure difference_figure(const Figure& b, const Difference& difference) {
     const ConstMatrixView values = difference.values->host().head(0), open = difference.open->host().head(0);
     for (std::size_t i = 0; i < figure.values.size(); ++i) {
         const float value = figure.values[i] = values.data()[i];
-        figure.marks[i] = open.data()[i] == 0  ? CellMark::masked
+        const bool closed = b.marks[i] == CellMark::masked;
+        figure.marks[i] = open.data()[i] == 0  ? (closed ? CellMark::masked : CellMark::not_compared)
                           : std::isnan(value)  ? CellMark::nan
                           : !std::isinf(value) ? CellMark::value
                           : value > 0          ? CellMark::plus_infinity
@@ -257,26 +305,29 @@ Sheet compared(const Source& from, const Figure&) {
     right.bar = change.bar = true;
     // Side by side; wide matrices stand below each other.
     const bool stacked = right.columns > 3 * right.rows;
-    const bool same =
-        stacked ? left.column_labels == right.column_labels : left.row_labels == right.row_labels;
-    const auto without_labels = stacked ? without_column_labels : without_row_labels;
-    if (same) without_labels(right);
-    without_labels(change);
-    if (stacked) left.bar = true;
+    if (stacked && left.column_labels == right.column_labels) without_column_labels(right);
+    if (stacked) without_column_labels(change);
+    const bool same_rows = left.row_labels == right.row_labels;
+    left.bar = stacked;
     Sheet sheet;
-    int place = 0;
-    for (Figure* figure : {&left, &right, &change}) {
-        sheet.panels.push_back(
-            {.figure = std::move(*figure), .row = stacked ? place : 0, .column = stacked ? 0 : place});
-        ++place;
-    }
+    sheet.is_series = !stacked;
+    const auto add = [&](Figure& figure, bool repeats_rows) {
+        const int place = static_cast<int>(sheet.panels.size());
+        sheet.panels.push_back({.figure = std::move(figure),
+                                .row = stacked ? place : 0,
+                                .column = stacked ? 0 : place,
+                                .repeats_rows = repeats_rows});
+    };
+    add(left, false);
+    add(right, same_rows);
+    add(change, true);
     return sheet;
 }
 
 // ---- every frame of a film, which is made of several traces
 
 std::string why_not_a_film(const Source&) {
-    return "a film has several frames: name their number with --film";
+    return "a film has several frames: set their number with --film";
 }
 
 /// What a value of Compose means; in its order.
@@ -326,6 +377,28 @@ Sheet sheet_of(Figure figure, const Presentation& presentation) {
     return sheet;
 }
 
+Sheet sheet_of_heads(const ViewFigure& view, const Trace& trace, const Stage& stage,
+                     const Presentation& presentation) {
+    Sheet sheet;
+    sheet.is_series = true;
+    const int heads = stage.shape().heads, line = heads_in_a_line(heads);
+    for (int head = 0; head < heads; ++head) {
+        Figure figure = view.make(trace, stage, {HeadChoice::Kind::one, head}, presentation);
+        figure.type = FigureType::panel;
+        figure.title = fmt::format("head {}", head + 1);
+        figure.subtitle.clear();
+        figure.legend = false;
+        figure.lines->numbers.clear();
+        sheet.panels.push_back({.figure = std::move(figure), .row = head / line, .column = head % line});
+    }
+    const Figure all = view.make(trace, stage, {HeadChoice::Kind::all}, presentation);
+    sheet.title = all.title;
+    sheet.subtitle = all.subtitle;
+    sheet.theme = all.theme;
+    sheet.paper = presentation.paper();
+    return sheet;
+}
+
 Presentation on_one_range(std::span<const SheetFrame> frames, Presentation presentation) {
     presentation.range = range_across_steps(*frames.front().stage, presentation.range);
     if (presentation.range.kind == RangeChoice::Kind::fixed) return presentation;
@@ -367,10 +440,8 @@ Sheet contact_sheet(std::span<const SheetFrame> frames, const Presentation& pres
     const std::optional<Spread> spread = spread_of(matrices);
     const int count = static_cast<int>(frames.size()) + (spread ? 2 : 0), line = heads_in_a_line(count);
     const auto add = [&](Figure figure) {
-        const int index = static_cast<int>(sheet.panels.size()), row = index / line, column = index % line;
-        if (column > 0) without_row_labels(figure);
-        if (row > 0) without_column_labels(figure);
-        sheet.panels.push_back({.figure = std::move(figure), .row = row, .column = column});
+        const int index = static_cast<int>(sheet.panels.size());
+        sheet.panels.push_back({.figure = std::move(figure), .row = index / line, .column = index % line});
     };
     for (const SheetFrame& frame : frames)
         add(panel_of(*frame.trace, *frame.stage, frame.head, one_range, frame.name));
@@ -384,6 +455,7 @@ Sheet contact_sheet(std::span<const SheetFrame> frames, const Presentation& pres
         deviation.title = fmt::format("spread  0 … {}", short_text(largest));
         add(std::move(deviation));
     }
+    label_at_the_edges(sheet.panels);
     sheet.theme = &theme_of(presentation.theme);
     sheet.paper = presentation.paper();
     sheet.title = presentation.title.value_or(capitalized(stage_heading(*frames.front().stage->info)));
@@ -397,7 +469,8 @@ Sheet compose(const Trace& trace, const Stage& stage, const HeadChoice& head,
     const Source from{trace, stage, shown, presentation, pinned};
     if (const std::string why = composition.why_not(from); !why.empty())
         throw Error(ErrorKind::bad_input, why);
-    const Figure whole = make_figure(trace, stage, shown, presentation);
+    Figure whole = make_figure(trace, stage, shown, presentation);
+    name_words_said(whole, trace, stage);
     Sheet sheet = composition.make(from, whole);
     sheet.theme = whole.theme;
     sheet.paper = presentation.paper();

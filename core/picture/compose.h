@@ -8,6 +8,7 @@
 
 #include "core/picture/difference.h"
 #include "core/picture/sheet.h"
+#include "core/picture/view_figure.h"
 
 namespace attnscope {
 
@@ -41,6 +42,10 @@ Sheet contact_sheet(std::span<const SheetFrame> frames, const Presentation& pres
 
 /// A figure alone on a sheet: its title is the sheet's.
 Sheet sheet_of(Figure figure, const Presentation& presentation);
+
+/// The picture that a view has of each head, beside each other; of a view that draws all heads in one.
+Sheet sheet_of_heads(const ViewFigure& view, const Trace& trace, const Stage& stage,
+                     const Presentation& presentation);
 
 /// The picture of a stage as `presentation.compose` and its paper say. The heads have one range, as have A
 /// and B; the strip has every stage of the trace but numbers of tokens, whatever `stage`. Reads whole

@@ -174,7 +174,8 @@ Rgb8 Figure::fill(std::size_t cell) const {
     switch (marks[cell]) {
         case CellMark::value:
         case CellMark::chosen: return scale.color(values[cell]);
-        case CellMark::masked: return theme->masked;
+        case CellMark::masked:
+        case CellMark::not_compared: return hatches ? theme->masked : theme->line;
         case CellMark::open: return theme->raised;
         case CellMark::nan: return theme->nan;
         case CellMark::plus_infinity: return theme->plus_infinity;
@@ -194,10 +195,11 @@ Rgb8 Figure::surface(std::size_t cell) const {
 }
 
 std::string Figure::text(std::size_t cell) const {
-    const bool marked = marks[cell] == CellMark::masked || marks[cell] == CellMark::open;
-    if (marked || marks[cell] == CellMark::chosen) return {};
-    if (unit == Unit::token_id && marks[cell] == CellMark::value) return fixed_text(values[cell], 0);
-    const bool rounded = decimals && marks[cell] == CellMark::value;
+    using enum CellMark;
+    const CellMark mark = marks[cell];
+    if (mark == masked || mark == open || mark == chosen || mark == not_compared) return {};
+    if (unit == Unit::token_id && mark == CellMark::value) return fixed_text(values[cell], 0);
+    const bool rounded = decimals && mark == CellMark::value;
     if (rounded) return fixed_text(values[cell], *decimals);
     return unit == Unit::probability ? weight_text(values[cell]) : cell_text(values[cell]);
 }

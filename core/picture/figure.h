@@ -26,7 +26,8 @@ enum class CellMark : std::uint8_t {
     nan,
     plus_infinity,
     minus_infinity,
-    chosen,  ///< over a picture: the one patch of hard attention, outlined rather than covered
+    chosen,        ///< over a picture: the one patch of hard attention, outlined rather than covered
+    not_compared,  ///< hatched the other way: a difference has no number here, as A lacks the row or column
 };
 
 /// The opacity over a picture of a weight's color, and of a masked cell.
@@ -48,6 +49,14 @@ struct FigureLine {
     int word;
     int row;
     double strength;
+    Rgb8 color;
+    double shift = 0;  ///< down, in distances between words: the lines of several heads stand side by side
+};
+
+/// What a color of the lines stands for: "head 2".
+struct LineColor {
+    Rgb8 color;
+    std::string name;
 };
 
 /// Words to the left of the rows, and lines from them to the rows.
@@ -59,8 +68,8 @@ struct FigureLines {
                           ///< row gets one; "": they do not
 
     // Of a figure without columns, which has no matrix beside the lines.
-    std::vector<FigureLine> drawn = {};  ///< weakest first
-    Rgb8 color = {};
+    std::vector<FigureLine> drawn = {};   ///< weakest first
+    std::vector<LineColor> colors = {};   ///< of the legend, if the lines are of several heads
     bool single_word = false;             ///< only those of one word are drawn
     std::vector<bool> masked_words = {};  ///< that have no line, as every row is masked
     std::vector<std::string> numbers =
@@ -102,9 +111,13 @@ struct Figure {
 
     const Theme* theme = nullptr;
     FigureType type = FigureType::screen;
-    bool bar = true;                   ///< the color bar, where there is a scale
-    bool legend = true;                ///< of the marks
-    int cell_size = 48;                ///< pixels
+    bool bar = true;                       ///< the color bar, where there is a scale
+    bool legend = true;                    ///< of the marks
+    int cell_size = 48;                    ///< pixels
+    int column_width = 0, row_height = 0;  ///< of cells that are not square, pixels; 0: cell_size
+    bool labels_below = false;             ///< the column labels are below the matrix rather than above
+    bool spaced = true;                    ///< whether a line is between large cells
+    bool hatches = true;  ///< masked cells; in a matrix as small as a few lines of hatching they are plain
     bool write_values = true;          ///< where they fit
     std::optional<int> decimals = {};  ///< of these; none: as cell_text()
 
@@ -116,7 +129,9 @@ struct Figure {
     }
     /// Pixels between neighboring cells: the background shows as a thin line if cells are large enough not to
     /// be dominated by it.
-    int gap() const { return cell_size >= 24 ? 1 : 0; }
+    int gap() const { return spaced && cell_size >= 24 ? 1 : 0; }
+    int cell_width() const { return column_width > 0 ? column_width : cell_size; }
+    int cell_height() const { return row_height > 0 ? row_height : cell_size; }
     /// The color of a cell's surface: the scale's for a value, the theme's otherwise.
     Rgb8 fill(std::size_t cell) const;
     /// The opacity of a cell over a picture, 0 … 1; 1 without a picture.

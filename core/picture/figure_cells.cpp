@@ -3,6 +3,7 @@
 #include <cairo.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <new>
@@ -18,36 +19,54 @@ constexpr int k_hatch_spacing = 6;
 /// Minimum size of a mark's shape; a smaller cell has only its color.
 constexpr int k_smallest_mark = 8;
 
-/// The hatching continues from cell to cell: it depends on the place, not on the cell.
-void hatch(cairo_t* cairo, const Box& box, Rgb8 color) {
+/// The marks whose cells are hatched.
+constexpr std::array k_hatched = {CellMark::masked, CellMark::not_compared};
+
+bool is_hatched(CellMark mark) { return std::ranges::find(k_hatched, mark) != k_hatched.end(); }
+
+/// Whether the hatching of a mark has a line through a point: rising to the right for what is masked, falling
+/// for what is not compared. It depends on the place alone, so that it continues from cell to cell.
+bool has_line(CellMark mark, int x, int y) {
+    return (mark == CellMark::masked ? x + y : x - y) % k_hatch_spacing == 0;
+}
+
+/// The lines on which has_line() holds.
+void hatch(cairo_t* cairo, const Box& box, Rgb8 color, CellMark mark) {
     set_source(cairo, color);
     cairo_set_line_width(cairo, 1);
-    const int first = (box.x + box.y) / k_hatch_spacing * k_hatch_spacing;
-    for (int sum = first; sum <= box.right() + box.bottom(); sum += k_hatch_spacing) {
-        cairo_move_to(cairo, sum - box.y, box.y);
-        cairo_line_to(cairo, sum - box.bottom(), box.bottom());
-    }
+    const auto up_to_spacing = [](int at) { return at / k_hatch_spacing * k_hatch_spacing; };
+    if (mark == CellMark::masked)
+        for (int sum = up_to_spacing(box.x + box.y); sum <= box.right() + box.bottom();
+             sum += k_hatch_spacing) {
+            cairo_move_to(cairo, sum - box.y, box.y);
+            cairo_line_to(cairo, sum - box.bottom(), box.bottom());
+        }
+    else
+        for (int gap = up_to_spacing(box.x - box.bottom()); gap <= box.right() - box.y;
+             gap += k_hatch_spacing) {
+            cairo_move_to(cairo, gap + box.y, box.y);
+            cairo_line_to(cairo, gap + box.bottom(), box.bottom());
+        }
     cairo_stroke(cairo);
 }
 
-std::vector<Box> masked_cells(const Figure& figure, const FigureLayout& layout) {
+std::vector<Box> cells_with(CellMark mark, const Figure& figure, const FigureLayout& layout) {
     std::vector<Box> boxes;
     for (int r = 0; r < figure.rows; ++r) {
         for (int c = 0; c < figure.columns; ++c) {
-            if (figure.marks[figure.cell(r, c)] == CellMark::masked)
-                boxes.push_back(layout.cell(figure, r, c));
+            if (figure.marks[figure.cell(r, c)] == mark) boxes.push_back(layout.cell(figure, r, c));
         }
     }
     return boxes;
 }
 
-/// Merges neighboring masked cells of a row, with the lines between them, into one box.
-std::vector<Box> masked_runs(const Figure& figure, const FigureLayout& layout) {
+/// Merges neighboring cells with a mark in a row, with the lines between them, into one box.
+std::vector<Box> runs_with(CellMark mark, const Figure& figure, const FigureLayout& layout) {
     std::vector<Box> runs;
     int row = -1, column = -1;
     for (int r = 0; r < figure.rows; ++r) {
         for (int c = 0; c < figure.columns; ++c) {
-            if (figure.marks[figure.cell(r, c)] != CellMark::masked) continue;
+            if (figure.marks[figure.cell(r, c)] != mark) continue;
             const Box cell = layout.cell(figure, r, c);
             if (r == row && c == column + 1)
                 runs.back().width = cell.right() - runs.back().x;
@@ -60,15 +79,20 @@ std::vector<Box> masked_runs(const Figure& figure, const FigureLayout& layout) {
     return runs;
 }
 
-void hatch_boxes(const std::vector<Box>& boxes, const Figure& figure, const FigureLayout& layout,
-                 cairo_t* cairo) {
+void hatch_boxes(const std::vector<Box>& boxes, CellMark mark, const Figure& figure,
+                 const FigureLayout& layout, cairo_t* cairo) {
     if (boxes.empty()) return;
     cairo_save(cairo);
     cairo_new_path(cairo);
     for (const Box& box : boxes) cairo_rectangle(cairo, box.x, box.y, box.width, box.height);
     cairo_clip(cairo);
-    hatch(cairo, layout.matrix, figure.theme->hatch);
+    hatch(cairo, layout.matrix, figure.theme->hatch, mark);
     cairo_restore(cairo);
+}
+
+void hatch_cells(const Figure& figure, const FigureLayout& layout, cairo_t* cairo) {
+    for (const CellMark mark : k_hatched)
+        if (figure.hatches) hatch_boxes(cells_with(mark, figure, layout), mark, figure, layout, cairo);
 }
 
 void draw_cross(cairo_t* cairo, double x, double y, double reach) {
@@ -116,17 +140,19 @@ void draw_mark(const Figure& figure, CellMark mark, const Box& box, cairo_t* cai
     if (mark == CellMark::minus_infinity) draw_triangle(cairo, x, y, side * 0.24, -1);
 }
 
+int smallest_side(const Figure& figure) { return std::min(figure.cell_width(), figure.cell_height()); }
+
 bool has_shape(const Figure& figure, CellMark mark, bool with_text) {
     if (mark == CellMark::chosen) return true;
-    if (mark == CellMark::open) return figure.cell_size >= k_smallest_mark;
+    if (mark == CellMark::open) return smallest_side(figure) >= k_smallest_mark;
     const bool special =
         mark == CellMark::nan || mark == CellMark::plus_infinity || mark == CellMark::minus_infinity;
-    return special && !with_text && figure.cell_size >= k_smallest_mark;
+    return special && !with_text && smallest_side(figure) >= k_smallest_mark;
 }
 
 /// An open cell too small for a dot is filled with the dot's color.
 Rgb8 surface_color(const Figure& figure, std::size_t cell) {
-    const bool dot = figure.marks[cell] == CellMark::open && figure.cell_size < k_smallest_mark;
+    const bool dot = figure.marks[cell] == CellMark::open && smallest_side(figure) < k_smallest_mark;
     return dot ? figure.theme->secondary : figure.fill(cell);
 }
 
@@ -137,7 +163,7 @@ void draw_cell_shapes(const Figure& figure, const FigureLayout& layout, cairo_t*
             fill_box(cairo, layout.cell(figure, r, c));
         }
     }
-    hatch_boxes(masked_cells(figure, layout), figure, layout, cairo);
+    hatch_cells(figure, layout, cairo);
 }
 
 std::uint32_t argb(Rgb8 color) {
@@ -147,27 +173,27 @@ std::uint32_t argb(Rgb8 color) {
 
 /// Draws one row of cells into its first pixel row and repeats it.
 void write_row(const Figure& figure, const Box& matrix, int row, std::uint8_t* pixels, int stride) {
-    const int side = figure.cell_size - figure.gap();
+    const int width = figure.cell_width() - figure.gap(), height = figure.cell_height() - figure.gap();
     const std::uint32_t gap = argb(figure.theme->background);
     const std::uint32_t line = argb(figure.theme->hatch);
-    for (int y = 0; y < side; ++y) {
-        const int top = row * figure.cell_size + y;
+    for (int y = 0; y < height; ++y) {
+        const int top = row * figure.cell_height() + y;
         auto* to = reinterpret_cast<std::uint32_t*>(pixels + static_cast<std::ptrdiff_t>(top) * stride);
         for (int c = 0; c < figure.columns; ++c) {
             const std::size_t cell = figure.cell(row, c);
             const std::uint32_t color = argb(surface_color(figure, cell));
-            const int left = c * figure.cell_size;
-            std::fill(to + left, to + left + side, color);
-            if (figure.gap() > 0 && c + 1 < figure.columns) to[left + side] = gap;
-            if (figure.marks[cell] != CellMark::masked) continue;
-            for (int x = left; x < left + side; ++x) {
-                if ((matrix.x + x + matrix.y + top) % k_hatch_spacing == 0) to[x] = line;
+            const int left = c * figure.cell_width();
+            std::fill(to + left, to + left + width, color);
+            if (figure.gap() > 0 && c + 1 < figure.columns) to[left + width] = gap;
+            if (!is_hatched(figure.marks[cell]) || !figure.hatches) continue;
+            for (int x = left; x < left + width; ++x) {
+                if (has_line(figure.marks[cell], matrix.x + x, matrix.y + top)) to[x] = line;
             }
         }
     }
     if (figure.gap() > 0 && row + 1 < figure.rows) {
         auto* to = reinterpret_cast<std::uint32_t*>(
-            pixels + (static_cast<std::ptrdiff_t>(row) * figure.cell_size + side) * stride);
+            pixels + (static_cast<std::ptrdiff_t>(row) * figure.cell_height() + height) * stride);
         std::fill(to, to + matrix.width, gap);
     }
 }
@@ -179,12 +205,13 @@ CairoSurface make_image(int width, int height) {
     return image;
 }
 
-/// Draws the image in place of the matrix, `scale` units per pixel.
-void paint_image(cairo_surface_t* image, const Box& matrix, double scale, cairo_t* cairo) {
+/// Draws the image in place of the matrix, whose width and height it fills.
+void paint_image(cairo_surface_t* image, const Box& matrix, cairo_t* cairo) {
     cairo_surface_mark_dirty(image);
     cairo_save(cairo);
     cairo_translate(cairo, matrix.x, matrix.y);
-    cairo_scale(cairo, scale, scale);
+    cairo_scale(cairo, static_cast<double>(matrix.width) / cairo_image_surface_get_width(image),
+                static_cast<double>(matrix.height) / cairo_image_surface_get_height(image));
     cairo_set_source_surface(cairo, image, 0, 0);
     cairo_pattern_set_filter(cairo_get_source(cairo), CAIRO_FILTER_NEAREST);
     // Filled as a pattern, it would be a tile in an SVG, which viewers smooth.
@@ -198,7 +225,7 @@ void draw_cell_image(const Figure& figure, const FigureLayout& layout, cairo_t* 
     std::uint8_t* pixels = cairo_image_surface_get_data(image.get());
     const int stride = cairo_image_surface_get_stride(image.get());
     for (int r = 0; r < figure.rows; ++r) write_row(figure, matrix, r, pixels, stride);
-    paint_image(image.get(), matrix, 1, cairo);
+    paint_image(image.get(), matrix, cairo);
 }
 
 void draw_marks(const Figure& figure, const FigureLayout& layout, cairo_t* cairo) {
@@ -217,11 +244,11 @@ void draw_gaps(const Figure& figure, const Box& matrix, cairo_t* cairo) {
     if (gap == 0) return;
     set_source(cairo, figure.theme->background, figure.image ? 0.5 : 1);
     for (int c = 1; c <= figure.columns; ++c)
-        cairo_rectangle(cairo, matrix.x + c * figure.cell_size - gap, matrix.y, gap,
-                        figure.rows * figure.cell_size);
+        cairo_rectangle(cairo, matrix.x + c * figure.cell_width() - gap, matrix.y, gap,
+                        figure.rows * figure.cell_height());
     for (int r = 1; r <= figure.rows; ++r)
-        cairo_rectangle(cairo, matrix.x, matrix.y + r * figure.cell_size - gap,
-                        figure.columns * figure.cell_size, gap);
+        cairo_rectangle(cairo, matrix.x, matrix.y + r * figure.cell_height() - gap,
+                        figure.columns * figure.cell_width(), gap);
     cairo_fill(cairo);
 }
 
@@ -247,7 +274,7 @@ void draw_picture(const Figure& figure, const Box& matrix, int scale, cairo_t* c
     cairo_pattern_set_extend(cairo_get_source(drawing.get()), CAIRO_EXTEND_PAD);
     cairo_paint(drawing.get());
     cairo_surface_flush(resized.get());
-    paint_image(resized.get(), matrix, 1.0 / scale, cairo);
+    paint_image(resized.get(), matrix, cairo);
 }
 
 void draw_cells_over_picture(const Figure& figure, const FigureLayout& layout, cairo_t* cairo,
@@ -258,51 +285,63 @@ void draw_cells_over_picture(const Figure& figure, const FigureLayout& layout, c
         set_source(cairo, figure.fill(i), figure.cover(i));
         if (figure.cover(i) > 0) fill_box(cairo, layout.cell(figure, row, column));
     }
-    hatch_boxes(masked_cells(figure, layout), figure, layout, cairo);
+    hatch_cells(figure, layout, cairo);
     draw_gaps(figure, layout.matrix, cairo);
     draw_marks(figure, layout, cairo);
 }
 
-/// Pixels per side of a cell in the image of a vector file. Some viewers smooth an image regardless of its
-/// attributes: this affects half a pixel at a cell's edge, which is not visible if the cell has several.
-int block_side(const Figure& figure) {
+/// Pixels per side of a cell in the image of a vector file, at most `largest`. Some viewers smooth an image
+/// regardless of its attributes: this affects half a pixel at a cell's edge, which is not visible if the cell
+/// has several.
+int block_side(const Figure& figure, int largest) {
     constexpr double k_pixels = 1 << 22;
     const double side = std::sqrt(k_pixels / static_cast<double>(figure.values.size()));
-    return std::clamp(static_cast<int>(side), 1, figure.cell_size);
+    return std::clamp(static_cast<int>(side), 1, largest);
 }
 
 void draw_cell_blocks(const Figure& figure, const Box& matrix, cairo_t* cairo) {
-    const int side = block_side(figure);
-    const CairoSurface image = make_image(figure.columns * side, figure.rows * side);
+    const int width = block_side(figure, figure.cell_width()),
+              height = block_side(figure, figure.cell_height());
+    const CairoSurface image = make_image(figure.columns * width, figure.rows * height);
     std::uint8_t* pixels = cairo_image_surface_get_data(image.get());
     const std::ptrdiff_t stride = cairo_image_surface_get_stride(image.get());
     for (int r = 0; r < figure.rows; ++r) {
-        std::uint8_t* first = pixels + static_cast<std::ptrdiff_t>(r) * side * stride;
+        std::uint8_t* first = pixels + static_cast<std::ptrdiff_t>(r) * height * stride;
         auto* to = reinterpret_cast<std::uint32_t*>(first);
         for (int c = 0; c < figure.columns; ++c)
-            to = std::fill_n(to, side, argb(surface_color(figure, figure.cell(r, c))));
-        for (int y = 1; y < side; ++y)
+            to = std::fill_n(to, width, argb(surface_color(figure, figure.cell(r, c))));
+        for (int y = 1; y < height; ++y)
             std::memcpy(first + y * stride, first, static_cast<std::size_t>(stride));
     }
-    paint_image(image.get(), matrix, static_cast<double>(figure.cell_size) / side, cairo);
+    // The line after the last cell is part of it, so that all cells are equally large.
+    paint_image(
+        image.get(),
+        {matrix.x, matrix.y, figure.columns * figure.cell_width(), figure.rows * figure.cell_height()},
+        cairo);
 }
 
 /// Hatching and marks as shapes; if there are too many of them, the whole matrix is pixels.
 void draw_cell_image_in_document(const Figure& figure, const FigureLayout& layout, cairo_t* cairo) {
-    const std::vector<Box> runs = masked_runs(figure, layout);
+    std::array<std::vector<Box>, k_hatched.size()> runs;
+    std::size_t run_count = 0;
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+        runs[i] = runs_with(k_hatched[i], figure, layout);
+        run_count += runs[i].size();
+    }
     const auto shapes = std::ranges::count_if(
         figure.marks, [&](CellMark mark) { return has_shape(figure, mark, layout.value_size > 0); });
-    if (runs.size() + static_cast<std::size_t>(shapes) > k_max_cell_shapes) {
+    if (run_count + static_cast<std::size_t>(shapes) > k_max_cell_shapes) {
         const CairoSurface image = make_image(layout.matrix.width, layout.matrix.height);
         const CairoContext pixels(cairo_create(image.get()));
         cairo_translate(pixels.get(), -layout.matrix.x, -layout.matrix.y);
         draw_cell_image(figure, layout, pixels.get());
         draw_marks(figure, layout, pixels.get());
         cairo_surface_flush(image.get());
-        return paint_image(image.get(), layout.matrix, 1, cairo);
+        return paint_image(image.get(), layout.matrix, cairo);
     }
     draw_cell_blocks(figure, layout.matrix, cairo);
-    hatch_boxes(runs, figure, layout, cairo);
+    for (std::size_t i = 0; i < runs.size() && figure.hatches; ++i)
+        hatch_boxes(runs[i], k_hatched[i], figure, layout, cairo);
     draw_gaps(figure, layout.matrix, cairo);
     draw_marks(figure, layout, cairo);
 }
@@ -327,13 +366,15 @@ void draw_swatch(const Figure& figure, CellMark mark, const Box& box, cairo_t* c
                       : mark == CellMark::plus_infinity  ? theme.plus_infinity
                       : mark == CellMark::minus_infinity ? theme.minus_infinity
                       : mark == CellMark::chosen         ? theme.background
-                                                         : theme.masked);
+                      : figure.hatches                   ? theme.masked
+                                                         : theme.line);
     fill_box(cairo, box);
-    if (mark != CellMark::masked) return draw_mark(figure, mark, box, cairo);
+    if (is_hatched(mark) && !figure.hatches) return;
+    if (!is_hatched(mark)) return draw_mark(figure, mark, box, cairo);
     cairo_save(cairo);
     cairo_rectangle(cairo, box.x, box.y, box.width, box.height);
     cairo_clip(cairo);
-    hatch(cairo, box, theme.hatch);
+    hatch(cairo, box, theme.hatch, mark);
     cairo_restore(cairo);
 }
 

@@ -44,7 +44,7 @@ Rgb8 axis_color(const Theme& theme, Axis axis) {
     return axis == Axis::feature || axis == Axis::head_feature ? theme.features : theme.tokens;
 }
 
-/// A line in the dimension's hue along the rows and along the columns.
+/// A line in the dimension's hue along the rows and along the columns, on the side of their labels.
 void draw_edges(const Pen& pen) {
     const Box& matrix = pen.layout.matrix;
     if (matrix.width <= 0 || matrix.height <= 0) return;
@@ -54,17 +54,19 @@ void draw_edges(const Pen& pen) {
     }
     if (pen.figure.column_axis != Axis::single) {
         set_source(pen.cairo, axis_color(pen.theme(), pen.figure.column_axis));
-        fill_box(pen.cairo, {matrix.x, matrix.y - 4, matrix.width, 2});
+        const int y = pen.figure.labels_below ? matrix.bottom() + 2 : matrix.y - 4;
+        fill_box(pen.cairo, {matrix.x, y, matrix.width, 2});
     }
 }
 
-double middle(const Figure& figure, int start, int index) {
-    return start + index * figure.cell_size + (figure.cell_size - figure.gap()) / 2.0;
+/// The middle of row or column `index` whose cells are `side` long, with the gap after them.
+double middle(const Figure& figure, int start, int side, int index) {
+    return start + index * side + (side - figure.gap()) / 2.0;
 }
 
 double row_middle(const Pen& pen, int row) {
     if (pen.figure.is_of_lines()) return pen.layout.lines.y + (row + 0.5) * pen.layout.row_pitch;
-    return middle(pen.figure, pen.layout.matrix.y, row);
+    return middle(pen.figure, pen.layout.matrix.y, pen.figure.cell_height(), row);
 }
 
 void draw_row_labels(const Pen& pen) {
@@ -109,7 +111,7 @@ void draw_weight_lines(const Pen& pen, int row, bool stands_out) {
     const bool none_does = figure.lines->row < 0;
     const Rgb8 color = stands_out || none_does ? pen.theme().accent : pen.theme().secondary;
     const double opacity = stands_out ? 1 : (none_does ? 2 : 1) * others_opacity(figure.rows);
-    const double pitch = std::min<double>(pen.layout.word_pitch, figure.cell_size);
+    const double pitch = std::min<double>(pen.layout.word_pitch, figure.cell_height());
     const int most = stands_out ? k_lines_that_stand_out : lines_per_row(figure.rows);
     for (const WordLine& line : word_lines(weights, figure.scale, most))
         draw_line(pen, box.x, word_middle(pen, line.column), box.right(), row_middle(pen, row),
@@ -126,9 +128,17 @@ void draw_lines_alone(const Pen& pen) {
                                  : crowd_opacity(lines.drawn.size()) * line_opacity(strength);
     };
     const double pitch = std::min(pen.layout.word_pitch, pen.layout.row_pitch);
+    // Lines beside each other are thinner, so that they stay apart.
+    double apart = 1;
     for (const FigureLine& line : lines.drawn)
-        draw_line(pen, box.x, word_middle(pen, line.word), box.right(), row_middle(pen, line.row),
-                  line_width(line.strength, pitch), lines.color, opacity(line.strength));
+        if (line.shift != 0) apart = std::min(apart, std::abs(line.shift));
+    const double widest = lines.colors.size() > 1 ? std::max(1.0, 2 * apart * pitch) : pitch;
+    for (const FigureLine& line : lines.drawn) {
+        const double shift = line.shift * pitch;
+        draw_line(pen, box.x, word_middle(pen, line.word) + shift, box.right(),
+                  row_middle(pen, line.row) + shift, std::min(line_width(line.strength, pitch), widest),
+                  line.color, opacity(line.strength));
+    }
     if (lines.numbers.empty()) return;
     const TextStyle style{.font = Font::mono, .size = 12, .align = 1};
     const double right = box.right() + 8 + pen.layout.row_label_width;
@@ -197,31 +207,34 @@ void draw_column_label(const Pen& pen, const AxisLabel& label, double x) {
     const double down = k_half_capital * columns.style.size;
     const bool flagged = pen.figure.fully_masked_columns[static_cast<std::size_t>(label.index)];
     const Rgb8 color = flagged ? pen.theme().warning : pen.theme().secondary;
-    const int bottom = pen.layout.matrix.y - 12;
+    const bool below = pen.figure.labels_below;
+    const int near = below ? pen.layout.matrix.bottom() + 12 : pen.layout.matrix.y - 12;
     if (columns.angle == AxisLayout::Angle::level) {
-        pen.text(label.text, columns.style, color, x - label.width / 2, bottom);
+        pen.text(label.text, columns.style, color, x - label.width / 2, near + (below ? 2 * down : 0));
         return;
     }
     const bool upright = columns.angle == AxisLayout::Angle::upright;
     cairo_save(pen.cairo);
-    cairo_translate(pen.cairo, x, bottom);
+    cairo_translate(pen.cairo, x, near);
     cairo_rotate(pen.cairo, upright ? -std::numbers::pi / 2 : -std::numbers::pi / 4);
-    pen.text(label.text, columns.style, color, 0, down);
+    // A label below the matrix ends at its column, one above begins there.
+    pen.text(label.text, columns.style, color, below ? -label.width : 0, down);
     cairo_restore(pen.cairo);
 }
 
 void draw_column_labels(const Pen& pen) {
     const Box& matrix = pen.layout.matrix;
     for (const AxisLabel& label : pen.layout.columns.labels) {
-        const double x = middle(pen.figure, matrix.x, label.index);
+        const double x = middle(pen.figure, matrix.x, pen.figure.cell_width(), label.index);
         draw_column_label(pen, label, x);
         if (!pen.layout.columns.thinned) continue;
         set_source(pen.cairo, pen.theme().faint);
-        fill_box(pen.cairo, {static_cast<int>(x), matrix.y - 9, 1, 5});
+        fill_box(pen.cairo,
+                 {static_cast<int>(x), pen.figure.labels_below ? matrix.bottom() + 4 : matrix.y - 9, 1, 5});
     }
 }
 
-/// What the rows and columns are: above the column labels, and turned beside the row labels.
+/// What the rows and columns are: beyond the column labels, and turned beside the row labels.
 void draw_axis_titles(const Pen& pen) {
     const Box& matrix = pen.layout.matrix;
     const TextStyle style{.font = Font::sans, .size = pen.layout.caption_style.size, .align = 0.5};
@@ -262,13 +275,21 @@ void draw_legend(const Pen& pen) {
     const TextStyle& style = pen.layout.legend_style;
     for (const LegendItem& item : pen.layout.legend) {
         const double baseline = item.y + 6 + k_half_capital * style.size;
-        if (item.swatch == LegendItem::Swatch::cell) {
-            draw_swatch(pen.figure, item.mark, {item.x, item.y, 12, 12}, pen.cairo);
-            pen.text(item.text, style, pen.theme().secondary, item.x + 20, baseline);
-        } else {
-            pen.text("∅", style, pen.theme().warning, item.x + 1, baseline);
-            pen.text(item.text, style, pen.theme().warning, item.x + 20, baseline);
+        const bool warns = item.swatch == LegendItem::Swatch::empty_set;
+        switch (item.swatch) {
+            case LegendItem::Swatch::cell:
+                draw_swatch(pen.figure, item.mark, {item.x, item.y, 12, 12}, pen.cairo);
+                break;
+            case LegendItem::Swatch::empty_set:
+                pen.text("∅", style, pen.theme().warning, item.x + 1, baseline);
+                break;
+            case LegendItem::Swatch::line:
+                set_source(pen.cairo, item.color);
+                fill_box(pen.cairo, {item.x, item.y + 4, 14, 4});
+                break;
         }
+        pen.text(item.text, style, warns ? pen.theme().warning : pen.theme().secondary, item.x + 20,
+                 baseline);
     }
 }
 

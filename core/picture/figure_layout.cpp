@@ -24,7 +24,7 @@ struct Measures {
     int min_text_width;  ///< the title wraps at the matrix's width or this, whichever is larger
 };
 constexpr Measures k_screen{24, 20, 13, 0, 12, 11, 12, 12, 28, 96, 20, 360};  // labels by the cells
-constexpr Measures k_panel{0, 12, 12, 12, 12, 12, 12, 8, 16, 60, 6, 0};
+constexpr Measures k_panel{0, 12, 12, 12, 12, 12, 12, 8, 16, 60, 6, 72};
 constexpr Measures k_sheet{4, 15, 12, 12, 12, 12, 12, 8, 16, 60, 10, 0};
 
 const Measures& measures_of(const Figure& figure) {
@@ -42,6 +42,7 @@ constexpr int k_max_bar = 480;
 constexpr int k_line_gap = 8;       ///< between lines and words
 constexpr int k_caption_band = 28;  ///< height of the captions above the words
 constexpr int k_min_lines = 160, k_max_lines = 320, k_lines_alone = 400;
+constexpr int k_least_on_paper = 40, k_most_on_paper = 600;  ///< of lines alone
 constexpr int k_word_pitch = 18;
 
 int grid(double pixels) { return static_cast<int>(std::ceil(pixels / 4)) * 4; }
@@ -95,15 +96,15 @@ AxisLayout::Angle angle_of(const Figure& figure, const AxisLayout& columns) {
     for (std::size_t i = 1; i < columns.labels.size(); ++i) {
         const AxisLabel& a = columns.labels[i - 1];
         const AxisLabel& b = columns.labels[i];
-        room = std::min(room, (b.index - a.index) * figure.cell_size - (a.width + b.width) / 2);
+        room = std::min(room, (b.index - a.index) * figure.cell_width() - (a.width + b.width) / 2);
     }
     if (room >= 6) return AxisLayout::Angle::level;
     // Slanted labels are closer together than their columns.
-    const double pitch = figure.cell_size * std::numbers::sqrt2 / 2;
+    const double pitch = figure.cell_width() * std::numbers::sqrt2 / 2;
     return pitch >= columns.style.size * 1.5 ? AxisLayout::Angle::slanted : AxisLayout::Angle::upright;
 }
 
-/// Height of the band of column labels above the matrix.
+/// Height of the band of column labels above or below the matrix.
 int column_band(const AxisLayout& columns, int gap) {
     if (columns.labels.empty()) return 0;
     const double width = widest(columns);
@@ -120,9 +121,9 @@ int column_band(const AxisLayout& columns, int gap) {
 double columns_right(const Figure& figure, const FigureLayout& layout) {
     double right = layout.matrix.right();
     for (const AxisLabel& label : layout.columns.labels) {
-        const double middle = layout.matrix.x + (label.index + 0.5) * figure.cell_size;
+        const double middle = layout.matrix.x + (label.index + 0.5) * figure.cell_width();
         const double reach = layout.columns.angle == AxisLayout::Angle::level ? label.width / 2
-                             : layout.columns.angle == AxisLayout::Angle::slanted
+                             : layout.columns.angle == AxisLayout::Angle::slanted && !figure.labels_below
                                  ? label.width * 0.71 + 8
                                  : layout.columns.style.size / 2;
         right = std::max(right, middle + reach);
@@ -130,19 +131,23 @@ double columns_right(const Figure& figure, const FigureLayout& layout) {
     return right;
 }
 
-/// How far the first horizontal column label reaches to the left of the matrix.
+/// How far the column labels reach to the left of the matrix: the first level one, and below the matrix also
+/// those that rise to their columns.
 double columns_left(const Figure& figure, const AxisLayout& columns) {
     double left = 0;
-    if (columns.angle != AxisLayout::Angle::level) return left;
+    const bool slanted = columns.angle == AxisLayout::Angle::slanted && figure.labels_below;
+    if (columns.angle != AxisLayout::Angle::level && !slanted) return left;
     for (const AxisLabel& label : columns.labels) {
-        left = std::max(left, label.width / 2 - (label.index + 0.5) * figure.cell_size);
+        const double reach = slanted ? label.width * 0.71 + 8 : label.width / 2;
+        left = std::max(left, reach - (label.index + 0.5) * figure.cell_width());
     }
     return left;
 }
 
 double value_size(const Figure& figure, const TextFace& face) {
     constexpr int k_smallest_cell = 24;
-    if (!figure.write_values || figure.cell_size < k_smallest_cell) return 0;
+    if (!figure.write_values || std::min(figure.cell_width(), figure.cell_height()) < k_smallest_cell)
+        return 0;
     std::string longest;
     std::size_t length = 0;
     for (std::size_t i = 0; i < figure.values.size(); ++i) {
@@ -152,8 +157,9 @@ double value_size(const Figure& figure, const TextFace& face) {
         length = characters;
         longest = std::move(text);
     }
-    const double room = figure.cell_size - figure.gap() - 4;
-    for (double size = std::clamp(std::round(figure.cell_size / 4.0), 9.0, 20.0); size >= 9; --size) {
+    const double room = figure.cell_width() - figure.gap() - 4;
+    const int side = std::min(figure.cell_width(), figure.cell_height());
+    for (double size = std::clamp(std::round(side / 4.0), 9.0, 20.0); size >= 9; --size) {
         if (face.extent(longest, {.font = Font::mono, .size = size}).width <= room) return size;
     }
     return 0;
@@ -250,6 +256,7 @@ std::vector<LegendItem> legend_items(const Figure& figure) {
     add(CellMark::open, "open", true);
     add(CellMark::chosen, "the attended patch", false);
     add(CellMark::masked, "masked", figure.unit == Unit::boolean);
+    add(CellMark::not_compared, "not in A: not compared", false);
     add(CellMark::nan, "NaN", true);
     add(CellMark::plus_infinity, "+∞", true);
     add(CellMark::minus_infinity, "−∞", true);
@@ -262,6 +269,8 @@ std::vector<LegendItem> legend_items(const Figure& figure) {
     if (figure.is_of_lines()) {
         add_empty(figure.lines->masked_words, "every key is masked: weights are 0", " word");
         add_empty(figure.fully_masked, "every query is masked: weights are 0", " word");
+        for (const LineColor& each : figure.lines->colors)
+            items.push_back({LegendItem::Swatch::line, CellMark::value, each.name, each.color});
         return items;
     }
     add_empty(figure.fully_masked, "every key is masked: weights and context are 0", " row");
@@ -297,7 +306,8 @@ namespace {
 /// Spaces the words evenly over the height of the matrix, or over as much as they need to be legible.
 void lay_out_lines(const Figure& figure, const TextFace& face, FigureLayout& layout) {
     const auto count = static_cast<double>(std::max<std::size_t>(figure.lines->words.size(), 1));
-    const double height = figure.rows * figure.cell_size, least = std::min(figure.cell_size, k_word_pitch);
+    const double height = figure.rows * figure.cell_height(),
+                 least = std::min(figure.cell_size, k_word_pitch);
     layout.word_pitch = std::max(height / count, least);
     std::vector<bool> flagged = figure.lines->masked_words;
     flagged.resize(figure.lines->words.size());
@@ -309,7 +319,7 @@ void lay_out_lines(const Figure& figure, const TextFace& face, FigureLayout& lay
     // Nothing else decides the width, and the rows are as far apart as the words' column is high.
     layout.lines.width = figure.type == FigureType::screen
                              ? k_lines_alone
-                             : std::clamp(10 * figure.cell_size, k_min_lines / 2, k_lines_alone);
+                             : std::clamp(10 * figure.cell_size, k_least_on_paper, k_most_on_paper);
     layout.row_pitch = layout.lines.height / static_cast<double>(std::max(figure.rows, 1));
     layout.rows = axis_of(measures_of(figure), layout.row_pitch, face, figure.row_labels, figure.row_axis,
                           figure.fully_masked);
@@ -387,8 +397,9 @@ FigureLayout lay_out(const Figure& figure, const TextFace& face, bool with_row_l
     const Measures& m = measures_of(figure);
     FigureLayout layout;
     layout.caption_style = {.font = Font::sans, .size = m.caption};
-    layout.rows = axis_of(m, figure.cell_size, face, figure.row_labels, figure.row_axis, figure.fully_masked);
-    layout.columns = axis_of(m, figure.cell_size, face, figure.column_labels, figure.column_axis,
+    layout.rows =
+        axis_of(m, figure.cell_height(), face, figure.row_labels, figure.row_axis, figure.fully_masked);
+    layout.columns = axis_of(m, figure.cell_width(), face, figure.column_labels, figure.column_axis,
                              figure.fully_masked_columns);
     if (!with_row_labels) layout.rows.labels.clear();
     layout.rows.title = figure.lines || !with_row_labels ? "" : figure.row_title;
@@ -404,23 +415,26 @@ FigureLayout lay_out(const Figure& figure, const TextFace& face, bool with_row_l
     if (!layout.rows.title.empty()) left += title_band;
     const double overhang = std::max(left, columns_left(figure, layout.columns));
     layout.matrix.x = m.margin + grid(overhang);
-    layout.matrix.width = std::max(0, figure.columns * figure.cell_size - figure.gap());
-    layout.matrix.height = std::max(0, figure.rows * figure.cell_size - figure.gap());
+    layout.matrix.width = std::max(0, figure.columns * figure.cell_width() - figure.gap());
+    layout.matrix.height = std::max(0, figure.rows * figure.cell_height() - figure.gap());
 
     const double right = std::max<double>(layout.matrix.right() + (figure.bar ? m.bar_gap + 64 : 0),
                                           columns_right(figure, layout));
     place_title(figure, face, layout, std::max<double>(right - m.margin, m.min_text_width));
     const bool titled = layout.subtitle.bottom() > m.margin;
+    const int labels = column_band(layout.columns, m.label_gap);
+    const int band = labels + (layout.columns.title.empty() ? 0 : title_band);
     layout.matrix.y = layout.subtitle.bottom() + (titled ? m.title_gap : 0) +
-                      (layout.columns.title.empty() ? 0 : title_band) +
-                      std::max(column_band(layout.columns, m.label_gap), figure.lines ? k_caption_band : 0);
-    layout.columns.title_at = layout.matrix.y - column_band(layout.columns, m.label_gap) - 8;
+                      std::max(figure.labels_below ? 0 : band, figure.lines ? k_caption_band : 0);
+    const int below = figure.labels_below ? band : 0;
+    layout.columns.title_at =
+        figure.labels_below ? layout.matrix.bottom() + labels + title_band - 4 : layout.matrix.y - labels - 8;
     layout.rows.title_at = layout.matrix.x - m.label_gap - row_labels - 8;
     layout.lines.x = layout.matrix.x - m.label_gap - layout.row_label_width - k_line_gap - layout.lines.width;
     layout.lines.y = layout.matrix.y;
 
     Size content = place_bar(figure, face, layout);
-    content.height = std::max({content.height, layout.matrix.bottom(), layout.lines.bottom()});
+    content.height = std::max({content.height, layout.matrix.bottom() + below, layout.lines.bottom()});
     content.width = std::max({content.width, static_cast<int>(std::ceil(columns_right(figure, layout))),
                               layout.title.right(), layout.subtitle.right()});
     if (figure.legend)

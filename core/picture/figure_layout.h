@@ -49,10 +49,11 @@ struct ScaleTick {
 
 /// A swatch and its meaning, below the matrix.
 struct LegendItem {
-    enum class Swatch { cell, empty_set };
+    enum class Swatch { cell, empty_set, line };
     Swatch swatch;
     CellMark mark;
     std::string text;
+    Rgb8 color = {};  ///< of a line
     int x = 0;
     int y = 0;
 };
@@ -84,8 +85,8 @@ struct FigureLayout {
 
     /// The surface of a cell.
     Box cell(const Figure& figure, int row, int column) const {
-        return {matrix.x + column * figure.cell_size, matrix.y + row * figure.cell_size,
-                figure.cell_size - figure.gap(), figure.cell_size - figure.gap()};
+        return {matrix.x + column * figure.cell_width(), matrix.y + row * figure.cell_height(),
+                figure.cell_width() - figure.gap(), figure.cell_height() - figure.gap()};
     }
 };
 

@@ -65,18 +65,18 @@ struct Cell {
 };
 
 /// The view shown in the window.
-enum class ViewKind { pipeline, heads, lines, compare, alignment, step, image, training, sweep };
+enum class ViewKind { pipeline, heads, lines, compare, sweep, alignment, step, image, training };
 constexpr auto choice_names(ViewKind) {
     using enum ViewKind;
     return std::to_array<ChoiceName<ViewKind>>({{pipeline, "pipeline"},
                                                 {heads, "heads"},
                                                 {lines, "lines"},
                                                 {compare, "compare"},
+                                                {sweep, "sweep"},
                                                 {alignment, "alignment"},
                                                 {step, "step"},
                                                 {image, "image"},
-                                                {training, "training"},
-                                                {sweep, "sweep"}});
+                                                {training, "training"}});
 }
 
 /// A setting that goes through values.

@@ -14,15 +14,32 @@ namespace attnscope {
 struct SheetPanel {
     Figure figure;
     int row = 0, column = 0;  ///< from 0
-    /// Where the panels flow in lines: it has the rows of the panel before it, whose labels stand for both.
+    /// Whether it has the rows of the panel before it in its line, whose labels stand for both.
     bool repeats_rows = false;
+    /// The height of its cells, and their width, relative to those of the sheet, at most 1: an operand of
+    /// many features leaves room to the result.
+    double row_squeeze = 1, column_squeeze = 1;
+};
+
+/// What the rows or the columns of panels are: "layers" and their numbers. Empty: nothing is said.
+struct SheetAxis {
+    std::string title;
+    std::vector<std::string> names;
 };
 
 /// A plain value, as Figure is. The panels have the type of paper.
 struct Sheet {
     std::string title, subtitle;     ///< empty: none
     std::vector<SheetPanel> panels;  ///< at least one
-    bool flows = false;      ///< the panels follow one another in lines, whatever their rows and columns
+    bool flows = false;  ///< the panels follow one another in lines, whatever their rows and columns
+    /// They are in lines of equal length, and fit_cells() takes the longest lines with which no word beside a
+    /// matrix is left out, else those with the largest cells.
+    bool is_series = false;
+    SheetAxis row_axis = {}, column_axis = {};
+    /// Many small matrices, for fit_cells(): if not all of their words fit, none is written, and the matrices
+    /// move together.
+    bool may_be_dense = false;
+    int gap = 14;            ///< between panels
     bool one_scale = false;  ///< one color bar, of the first panel, stands for all
     const Theme* theme = nullptr;
     std::optional<Paper> paper = {};  ///< none: in pixels
@@ -38,11 +55,20 @@ struct SheetLayout {
         int x, y;  ///< where the panel's own layout starts
     };
     std::vector<Panel> panels;
+    /// A name or title of the sheet's axes, from its baseline's start or middle.
+    struct Heading {
+        std::string text;
+        double x, y;
+        double align;  ///< 0 … 1
+        bool turned;
+        bool is_title;
+    };
+    std::vector<Heading> headings;
 };
 
 /// Gives all panels the largest cell size, 1 … 512, with which the sheet is no wider than its paper and, if
-/// possible, no higher than an A4 page of that width; without paper the cells stay as they are. Throws
-/// Error(bad_input), naming a width that is enough, if not even the labels fit.
+/// possible, no higher than an A4 page of that width; without paper the cells stay as they are, but for those
+/// of squeezed operands. Throws Error(bad_input), naming a width that is enough, if not even the labels fit.
 void fit_cells(Sheet& sheet, const TextFace& face);
 
 /// The positions of everything on a sheet whose cells fit.

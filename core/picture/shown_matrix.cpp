@@ -13,6 +13,11 @@ namespace {
 /// Whether the stage has one matrix, whichever head is chosen.
 bool is_single(const Stage& stage) { return !stage.shape().per_head && stage.shape().heads == 1; }
 
+void require_shown(const Stage& stage, const HeadChoice& choice) {
+    if (const std::string why = why_not_shown(stage, choice, stage.name()); !why.empty())
+        throw Error(ErrorKind::bad_input, why);
+}
+
 }  // namespace
 
 bool has_mean(const Stage& stage) {
@@ -44,11 +49,17 @@ std::string why_not_shown(const Stage& stage, const HeadChoice& choice, std::str
 }
 
 ShownMatrix shown_matrix(const Stage& stage, const HeadChoice& choice) {
-    if (const std::string why = why_not_shown(stage, choice, stage.name()); !why.empty())
-        throw Error(ErrorKind::bad_input, why);
-    if (is_single(stage)) return {&stage.buffer, 0, false};
-    if (choice.kind == HeadChoice::Kind::mean) return {&stage.buffer.mean(), 0, stage.shape().heads > 1};
-    return {&stage.buffer, choice.head, false};
+    require_shown(stage, choice);
+    if (choice.kind == HeadChoice::Kind::mean) stage.buffer.mean();
+    return known_matrix(stage, choice).value();
+}
+
+std::optional<ShownMatrix> known_matrix(const Stage& stage, const HeadChoice& choice) {
+    require_shown(stage, choice);
+    if (is_single(stage)) return ShownMatrix{&stage.buffer, 0, false};
+    if (choice.kind != HeadChoice::Kind::mean) return ShownMatrix{&stage.buffer, choice.head, false};
+    const Buffer* mean = stage.buffer.known_mean();
+    return mean ? std::optional(ShownMatrix{mean, 0, stage.shape().heads > 1}) : std::nullopt;
 }
 
 HeadChoice head_on_screen(const Stage& stage, const HeadChoice& chosen) {

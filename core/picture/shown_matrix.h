@@ -1,6 +1,7 @@
 // Selects which of a stage's matrices is shown.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "core/graph/trace.h"
@@ -33,6 +34,10 @@ std::string why_not_shown(const Stage& stage, const HeadChoice& choice, std::str
 /// The head or mean that `choice` selects; a stage without heads has one matrix, whatever the choice. Throws
 /// Error(bad_input) with why_not_shown(), which gives the name that one types.
 ShownMatrix shown_matrix(const Stage& stage, const HeadChoice& choice);
+
+/// The matrix of shown_matrix() if nothing has to be computed for it: nullopt for a mean that is not known
+/// yet. Throws as shown_matrix().
+std::optional<ShownMatrix> known_matrix(const Stage& stage, const HeadChoice& choice);
 
 /// The choice for a window, which shows one matrix at a time: the chosen head, limited to those of the stage,
 /// or the mean if the mean or all heads are chosen. For why_not_shown() and shown_matrix().

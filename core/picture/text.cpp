@@ -391,7 +391,9 @@ TextLine::Caret TextLine::caret(std::size_t byte) const {
     PangoRectangle strong, weak;
     pango_layout_get_cursor_pos(implementation_->layout.get(), implementation_->place(byte), &strong, &weak);
     const double unit = PANGO_SCALE;
-    return {strong.x / unit, weak.x / unit};
+    // Between letters of one direction pango's weak place may lie within a cluster.
+    const bool turns = byte > 0 && runs_leftward(byte) != runs_leftward(before(byte));
+    return {strong.x / unit, (turns ? weak.x : strong.x) / unit};
 }
 
 std::size_t TextLine::byte_at(double x) const {

@@ -1,8 +1,11 @@
 #include "core/picture/view_figure.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numeric>
 #include <optional>
 
 #include "core/graph/stage_table.h"
@@ -66,10 +69,10 @@ Figure make_image_figure(const Trace& trace, const Stage& stage, const HeadChoic
     figure.cell_size = cell_size;
     cut_into_patches(figure, e.input.grid);
     const std::string word = "“" + trace.label(Axis::query_token, query) + "”";
-    const std::string side = std::to_string(e.input.grid);
-    set_title(figure, trace, presentation, stage_heading(stage.key()) + " of " + word,
-              side_by_side(formula_shown(trace, stage, head),
-                           {side + " × " + side + " patches of a picture", head_fact(stage, head)}));
+    set_title(
+        figure, trace, presentation, stage_heading(stage.key()) + " of " + word,
+        side_by_side(formula_shown(trace, stage, head),
+                     {fmt::format("{0} × {0} patches of a picture", e.input.grid), head_fact(stage, head)}));
     figure.image = FigureImage{*e.input.image, patch_colors(e.input.image->image(), e.input.grid)};
     if (e.weighting.normalizer == Normalization::hard)
         for (std::size_t i = 0; i < figure.values.size(); ++i)
@@ -123,21 +126,53 @@ std::vector<std::string> numbers_of(const std::vector<MassLine>& lines, std::siz
     return numbers;
 }
 
-/// Lines from the queries to the keys, by weight, in place of a matrix.
-Figure make_lines_figure(const Trace& trace, const Stage& stage, const HeadChoice& head,
-                         const Presentation& presentation) {
-    const ShownMatrix shown = shown_matrix(stage, head);
-    const int heads = stage.shape().heads, only = shown.mean ? -1 : shown.head;
-    const MassLines found = find_mass_lines(trace, stage, {only}, presentation.mass);
-    const auto query = query_alone(trace, stage, presentation);
-    std::vector<MassLine> lines = query ? lines_of_query(stage, found, *query) : found.strongest;
-    if (!query) {
-        lines.resize(std::min(lines.size(), k_most_drawn_lines));
-        std::ranges::reverse(lines);
+/// The heads whose lines are drawn, from 0; −1: the mean.
+std::vector<int> heads_of_lines(const Stage& stage, const HeadChoice& head) {
+    if (head.kind == HeadChoice::Kind::all && stage.shape().heads > 1) {
+        std::vector<int> all(static_cast<std::size_t>(stage.shape().heads));
+        std::iota(all.begin(), all.end(), 0);
+        return all;
     }
-    const auto count = query ? static_cast<std::int64_t>(lines.size()) : found.count;
-    const ColorScale scale = color_scale(trace, stage, head, presentation);
+    const ShownMatrix shown = shown_matrix(stage, head_on_screen(stage, head));
+    return {shown.mean ? -1 : shown.head};
+}
+
+/// The range that makes a line's strength of its weight; of several heads one for all.
+ColorScale scale_of_lines(const Trace& trace, const Stage& stage, const HeadChoice& head,
+                          const Presentation& presentation, bool of_several) {
+    using Kind = RangeChoice::Kind;
+    if (!of_several) return color_scale(trace, stage, head_on_screen(stage, head), presentation);
+    Presentation one_range = presentation;
+    const Kind kind = presentation.range.kind;
+    if (kind != Kind::automatic && kind != Kind::fixed) one_range.range = {Kind::all};
+    return color_scale(trace, stage, {}, one_range);
+}
+
+/// The lines in the colors of their heads, those of several heads beside each other.
+void draw_lines_of(Figure& figure, const std::vector<MassLine>& lines, const std::vector<int>& heads,
+                   int all_heads) {
+    constexpr double k_apart = 0.16, k_all = 0.7;  // distances between words
+    const auto count = static_cast<double>(heads.size());
+    const double apart = std::min(k_apart, k_all / count);
+    for (const MassLine& line : lines) {
+        const auto place = std::ranges::find(heads, line.head) - heads.begin();
+        figure.lines->drawn.push_back({.word = line.query,
+                                       .row = line.key,
+                                       .strength = std::clamp(line.weight / figure.scale.max, 0.0, 1.0),
+                                       .color = head_color(*figure.theme, line.head, all_heads),
+                                       .shift = (static_cast<double>(place) - (count - 1) / 2) * apart});
+    }
+    for (const int head : heads)
+        if (heads.size() > 1)
+            figure.lines->colors.push_back(
+                {head_color(*figure.theme, head, all_heads), fmt::format("head {}", head + 1)});
+}
+
+/// The two columns of words, without lines.
+Figure figure_of_words(const Trace& trace, const Stage& stage, const MassLines& found,
+                       const Presentation& presentation, const ColorScale& scale) {
     const int rows = stage.shape().columns, words = stage.shape().rows;
+    const Experiment& e = trace.experiment;
     Figure figure{.title = {},
                   .subtitle = {},
                   .range_caption = {},
@@ -160,30 +195,49 @@ Figure make_lines_figure(const Trace& trace, const Stage& stage, const HeadChoic
                   .theme = &theme_of(presentation.theme),
                   .cell_size = pitch_of_words(presentation, std::max(rows, words)),
                   .write_values = presentation.values};
-    const Experiment& e = trace.experiment;
     figure.lines = FigureLines{.words = found.queries,
                                .words_caption = std::string(axis_name(e, stage.info->rows)),
                                .rows_caption = std::string(axis_name(e, stage.info->columns)),
                                .row = -1,
                                .meeting = {},
-                               .color = head_color(*figure.theme, only, heads),
-                               .single_word = query.has_value(),
                                .masked_words = found.masked_queries,
                                .numbers = {}};
-    for (const MassLine& line : lines)
-        figure.lines->drawn.push_back({line.query, line.key, std::clamp(line.weight / scale.max, 0.0, 1.0)});
-    if (query) figure.lines->numbers = numbers_of(lines, found.keys.size());
+    return figure;
+}
+
+/// Lines from the queries to the keys, by weight, in place of a matrix; of all heads if these are chosen
+/// (after Vaswani et al. 2017, figures 3 to 5).
+Figure make_lines_figure(const Trace& trace, const Stage& stage, const HeadChoice& head,
+                         const Presentation& presentation) {
+    const std::vector<int> heads = heads_of_lines(stage, head);
+    const bool several = heads.size() > 1;
+    const MassLines found = find_mass_lines(trace, stage, heads, presentation.mass);
+    const auto query = query_alone(trace, stage, presentation);
+    std::vector<MassLine> lines = query ? lines_of_query(stage, found, *query) : found.strongest;
+    if (!query) {
+        lines.resize(std::min(lines.size(), k_most_drawn_lines));
+        std::ranges::reverse(lines);
+    }
+    const auto count = query ? static_cast<std::int64_t>(lines.size()) : found.count;
+    Figure figure = figure_of_words(trace, stage, found, presentation,
+                                    scale_of_lines(trace, stage, head, presentation, several));
+    figure.lines->single_word = query.has_value();
+    draw_lines_of(figure, lines, heads, stage.shape().heads);
+    // The numbers of several heads would not say which is whose.
+    if (query && !several) figure.lines->numbers = numbers_of(lines, found.keys.size());
     const std::string of = query ? " of “" + found.queries[static_cast<std::size_t>(*query)] + "”" : "";
+    const HeadChoice shown = several ? HeadChoice{} : head_on_screen(stage, head);
     set_title(figure, trace, presentation, stage_heading(stage.key()) + of,
-              side_by_side(formula_shown(trace, stage, head),
-                           {mass_text(presentation.mass, lines.size(), count), head_fact(stage, head)}));
+              side_by_side(formula_shown(trace, stage, shown),
+                           {mass_text(presentation.mass, lines.size(), count),
+                            several ? fmt::format("{} heads", heads.size()) : head_fact(stage, shown)}));
     return figure;
 }
 
 constexpr std::array k_views = {
-    ViewFigure{ViewKind::lines, "lines-view", "attention weights", lines_stage, make_lines_figure},
-    ViewFigure{ViewKind::image, "image-view", "a picture (--image)", patch_weights, make_image_figure},
-    ViewFigure{ViewKind::alignment, "alignment-view", "an encoder and a decoder (--mechanism seq2seq)",
+    ViewFigure{ViewKind::lines, true, "lines-view", "attention weights", lines_stage, make_lines_figure},
+    ViewFigure{ViewKind::image, false, "image-view", "a picture (--image)", patch_weights, make_image_figure},
+    ViewFigure{ViewKind::alignment, false, "alignment-view", "an encoder and a decoder (--mechanism seq2seq)",
                aligned_stage, make_alignment_figure},
 };
 

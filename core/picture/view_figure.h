@@ -12,12 +12,13 @@ namespace attnscope {
 /// A view with a picture of its own.
 struct ViewFigure {
     ViewKind view;
+    bool of_all_heads;  ///< it draws all heads in one figure, if all are chosen, and can have one for each
     std::string_view file;   ///< name of its files, without extension
     std::string_view needs;  ///< what an experiment needs for it, for an error message
     /// The stage whose numbers it shows, if `chosen` is in focus; nullptr if the experiment has nothing for
     /// this view.
     const Stage* (*stage)(const Trace& trace, const StageKey& chosen);
-    /// Makes the figure; throws as make_figure().
+    /// Makes the figure; throws as make_figure(), except for all heads if it has a figure of these.
     Figure (*make)(const Trace& trace, const Stage& stage, const HeadChoice& head,
                    const Presentation& presentation);
 };

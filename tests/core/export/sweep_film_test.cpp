@@ -5,6 +5,8 @@
 
 #include "core/error.h"
 #include "core/export/film.h"
+#include "core/graph/stage_table.h"
+#include "core/learn/training_run.h"
 #include "core/mechanism/evaluate.h"
 #include "core/picture/compose.h"
 #include "core/picture/spread.h"
@@ -52,6 +54,43 @@ TEST(SweepFilmTest, IsOnePictureIfComposedAsAFilm) {
 TEST(SweepFilmTest, NeedsASettingThatApplies) {
     EXPECT_NE(why_no_film(swept(Sweep::none)), "");
     EXPECT_EQ(why_no_film(swept(Sweep::dim)), "");
+}
+
+/// A run of four steps.
+Session trained() {
+    Session session = load_example("learned-induction");
+    session.experiment.training.step = 4;
+    return session;
+}
+
+TEST(TrainingFilmTest, IsOnePictureIfComposedAsAFilm) {
+    const test::TemporaryFolder folder;
+    FilmRequest film{{{"2.weights"}, {HeadChoice::Kind::one, 1}, {"png", "pdf"}}, 3};
+    film.files.compose = Compose::film;
+    EXPECT_EQ(names(export_film(trained(), film, folder.path(), {})),
+              (std::vector<std::string>{"film-2.weights-head2.png", "film-2.weights-head2.pdf"}));
+}
+
+TEST(ContactSheetTest, OfATrainingRunHasItsStepsAndNoStatistics) {
+    const Session session = trained();
+    TrainingRun run(session.experiment, {});
+    std::vector<SheetFrame> frames;
+    for (int step = 0; step <= 4; ++step) {
+        if (step > 0) run.advance({});
+        auto trace = std::make_shared<const Trace>(
+            evaluate(with_step(session.experiment, run.start(), run.parameters(), run.step())));
+        frames.push_back({trace, trace->stage({"weights"_stage, 2}), {}, "Step " + std::to_string(step)});
+    }
+    const Sheet sheet = contact_sheet(frames, session.presentation, false);
+    ASSERT_EQ(sheet.panels.size(), 5u);
+    EXPECT_TRUE(sheet.one_scale);
+    for (std::size_t i = 0; i < 5; ++i) {
+        const Figure& figure = sheet.panels[i].figure;
+        EXPECT_EQ(figure.title, "Step " + std::to_string(i));
+        EXPECT_EQ(figure.scale.max, 1);
+        EXPECT_EQ(figure.values[figure.cell(3, 1)], frames[i].stage->buffer.at(0, 3, 1));
+    }
+    EXPECT_NE(sheet.panels[0].figure.values, sheet.panels[4].figure.values) << "it learns";
 }
 
 TEST(ContactSheetTest, HasEveryValueTheMeanAndTheSpreadOnOneRange) {

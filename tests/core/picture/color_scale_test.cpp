@@ -10,6 +10,7 @@
 #include "core/error.h"
 #include "core/mechanism/evaluate.h"
 #include "core/session/examples.h"
+#include "core/session/options.h"
 #include "tests/picture_fixture.h"
 
 namespace attnscope {
@@ -135,6 +136,30 @@ TEST(ColorScaleTest, PercentilesLeaveOutTheOutliers) {
     EXPECT_EQ(scale.min, -199);
     const StagePtr nothing = make_stage(k_scores, 1, 2, 2, [](int, int, int) { return std::nanf(""); });
     EXPECT_EQ(nothing->buffer.percentiles(0), (std::pair{0.0f, 0.0f}));
+}
+
+TEST(ColorScaleTest, IsKnownOnceTheFactsAreThatItNeeds) {
+    using Kind = RangeChoice::Kind;
+    Experiment e;
+    e.attention.heads = 2;
+    for (const HeadChoice head : {HeadChoice{HeadChoice::Kind::mean}, HeadChoice{HeadChoice::Kind::one, 1}})
+        for (const Kind kind : {Kind::matrix, Kind::head, Kind::all, Kind::percentile}) {
+            const Trace trace = evaluate(e);
+            const Stage& scaled = *trace.find("scaled"_stage);
+            const Presentation p = with_range({kind});
+            SCOPED_TRACE(range_text({kind}) + (head.kind == HeadChoice::Kind::mean ? ", mean" : ", head 2"));
+            EXPECT_FALSE(known_color_scale(trace, scaled, head, p));
+            const ColorScale scale = color_scale(trace, scaled, head, p);
+            const std::optional<ColorScale> known = known_color_scale(trace, scaled, head, p);
+            ASSERT_TRUE(known);
+            EXPECT_EQ(known->min, scale.min);
+            EXPECT_EQ(known->max, scale.max);
+        }
+    const Trace trace = evaluate(e);
+    const Stage &weights = *trace.find("weights"_stage), &mask = *trace.find("mask"_stage);
+    EXPECT_TRUE(known_color_scale(trace, weights, k_first, with_range({Kind::automatic})));
+    EXPECT_TRUE(known_color_scale(trace, weights, k_first, with_range({Kind::fixed, 0, 2})));
+    EXPECT_TRUE(known_color_scale(trace, mask, k_first, with_range({Kind::percentile})));
 }
 
 TEST(ColorScaleTest, EveryRangeAndSpacingGivesEveryStageAScale) {

@@ -10,6 +10,7 @@
 #include "core/graph/formula.h"
 #include "core/graph/stage_table.h"
 #include "core/mechanism/evaluate.h"
+#include "core/mechanism/seq2seq/step_words.h"
 #include "core/picture/compose.h"
 #include "core/picture/render_png.h"
 #include "core/picture/render_vector.h"
@@ -245,6 +246,136 @@ TEST(ComposeTest, TheStripHasEveryStageOfTheShownLayer) {
         if (panel.figure.title.starts_with("weights · layer 2")) ++weights_panels;
     EXPECT_EQ(weights_panels, 1);
     EXPECT_GT(sheet.panels.size(), 10u);
+}
+
+TEST(ComposeTest, AnOperandOfManyFeaturesLeavesTheRoomToTheResult) {
+    const TextFace face;
+    const Trace trace = evaluate(load_example("scaled-dot-product").experiment);
+    Sheet sheet = compose(trace, *trace.find("scores"_stage), {}, on_paper(Compose::operands, 84));
+    sheet.title = sheet.subtitle = "";
+    fit_cells(sheet, face);
+    const Figure &above = sheet.panels[0].figure, &left = sheet.panels[1].figure,
+                 &result = sheet.panels[2].figure;
+    EXPECT_LT(above.cell_height(), above.cell_width());
+    EXPECT_LT(left.cell_width(), left.cell_height());
+    EXPECT_EQ(result.cell_width(), result.cell_height());
+    const SheetLayout layout = lay_out(sheet, face);
+    EXPECT_LT(layout.panels[1].layout.matrix.width, layout.panels[2].layout.matrix.width / 2);
+    EXPECT_EQ(layout.panels[0].layout.columns.labels.size(), 8u) << "every key";
+    EXPECT_EQ(layout.panels[1].layout.rows.labels.size(), 8u) << "every query";
+    EXPECT_TRUE(left.column_labels.empty()) << "the features are named at K";
+}
+
+/// Layers × heads over 15 tokens, which a matrix of a twelfth of a column cannot name.
+Trace stack(int layers, int heads) {
+    Experiment e;
+    e.mechanism = MechanismKind::transformer;
+    e.input.text = "a b c d e a b c d e a b c d e";
+    e.input.dim = 2 * heads;
+    e.attention.heads = heads;
+    e.transformer.layers = layers;
+    return evaluate(e);
+}
+
+TEST(ComposeTest, AGridOfLayersAndHeadsIsNumberedAtItsEdgesAndFitsAColumn) {
+    const TextFace face;
+    const Trace trace = stack(12, 12);
+    Presentation presentation = on_paper(Compose::heads, 84);
+    presentation.title = "";
+    Sheet sheet = compose(trace, *trace.find({"weights"_stage, 1}), {}, presentation);
+    fit_cells(sheet, face);
+    const SheetLayout layout = lay_out(sheet, face);
+    expect_orderly(layout);
+    EXPECT_EQ(sheet.row_axis.title, "layers");
+    EXPECT_EQ(sheet.column_axis.title, "heads");
+    ASSERT_EQ(layout.headings.size(), 12u + 12 + 2);
+    for (std::size_t i = 0; i < 12; ++i) {
+        const SheetLayout::Panel &in_column = layout.panels[12 * i], &in_row = layout.panels[i];
+        const Box &matrix = in_column.layout.matrix, &other = in_row.layout.matrix;
+        EXPECT_EQ(layout.headings[i].text, std::to_string(i + 1));
+        EXPECT_NEAR(layout.headings[i].y, in_column.y + matrix.y + matrix.height / 2.0, 6) << "layer " << i;
+        EXPECT_LE(layout.headings[i].x, in_column.x + matrix.x);
+        EXPECT_EQ(layout.headings[12 + i].text, std::to_string(i + 1));
+        EXPECT_NEAR(layout.headings[12 + i].x, in_row.x + other.x + other.width / 2.0, 1) << "head " << i;
+    }
+    for (const SheetPanel& panel : sheet.panels)
+        EXPECT_TRUE(panel.figure.row_labels.empty() && panel.figure.column_labels.empty())
+            << "all words or none";
+}
+
+TEST(ComposeTest, AFewLayersAndHeadsKeepTheirWords) {
+    const TextFace face;
+    const Trace trace = stack(2, 2);
+    Sheet sheet = compose(trace, *trace.find({"weights"_stage, 1}), {}, on_paper(Compose::heads, 174));
+    fit_cells(sheet, face);
+    EXPECT_EQ(sheet.panels[0].figure.row_labels.size(), 15u);
+    EXPECT_EQ(sheet.panels[2].figure.column_labels.size(), 15u) << "below the last row";
+    EXPECT_TRUE(sheet.panels[0].figure.column_labels.empty());
+}
+
+TEST(ComposeTest, TheNameOfAHeadIsNextToItsMatrix) {
+    const TextFace face;
+    const Experiment e = load_example("designed-heads").experiment;
+    const Trace trace = evaluate(e);
+    Sheet sheet = compose(trace, *trace.find("weights"_stage), {}, on_paper(Compose::heads, 174));
+    fit_cells(sheet, face);
+    const SheetLayout layout = lay_out(sheet, face);
+    for (std::size_t i = 0; i < sheet.panels.size(); ++i) {
+        const FigureLayout& panel = layout.panels[i].layout;
+        EXPECT_EQ(sheet.panels[i].figure.title, "head " + std::to_string(i + 1));
+        EXPECT_LE(panel.matrix.y - panel.title.bottom(), 8);
+    }
+}
+
+TEST(ComposeTest, AComparisonOnANarrowPaperGoesOnInAnotherLine) {
+    const TextFace face;
+    const Experiment e = load_example("scaled-dot-product").experiment;
+    const Trace trace = evaluate(e);
+    const auto rows_on = [&](double width) {
+        Sheet sheet = compose(trace, *trace.find("weights"_stage), {}, on_paper(Compose::compare, width),
+                              pinned_for(e));
+        fit_cells(sheet, face);
+        const SheetLayout layout = lay_out(sheet, face);
+        expect_orderly(layout);
+        std::vector<int> rows;
+        for (std::size_t i = 0; i < sheet.panels.size(); ++i) {
+            rows.push_back(sheet.panels[i].row);
+            EXPECT_EQ(layout.panels[i].layout.rows.labels.empty(), sheet.panels[i].column > 0);
+        }
+        return rows;
+    };
+    EXPECT_EQ(rows_on(174), (std::vector<int>{0, 0, 0}));
+    EXPECT_EQ(rows_on(84), (std::vector<int>{0, 0, 1}));
+}
+
+TEST(ComposeTest, WhatAHasNotIsMarkedAsNotComparedRatherThanAsMasked) {
+    Experiment e = load_example("causal").experiment;
+    const Trace trace = evaluate(e);
+    e.input.text = e.input.text.substr(0, e.input.text.rfind(' '));  // without the last word
+    const PinnedSide shorter{{std::make_shared<const Trace>(evaluate(e)), {}, 1}};
+    const Sheet sheet =
+        compose(trace, *trace.find("weights"_stage), {}, on_paper(Compose::compare, 174), shorter);
+    const Figure& change = sheet.panels[2].figure;
+    for (int i = 0; i < change.rows; ++i)
+        for (int j = 0; j < change.columns; ++j)
+            EXPECT_EQ(change.marks[change.cell(i, j)], j > i                 ? CellMark::masked
+                                                       : i + 1 < change.rows ? CellMark::value
+                                                                             : CellMark::not_compared)
+                << i << " " << j;
+    const std::vector<LegendItem> legend = legend_items(change);
+    ASSERT_EQ(legend.size(), 2u);
+    EXPECT_EQ(legend[0].text, "masked");
+    EXPECT_EQ(legend[1].text, "not in A: not compared");
+}
+
+TEST(ComposeTest, TheRowsOfAnAlignmentBearTheTargetWords) {
+    const Trace trace = evaluate(load_example("bahdanau-alignment").experiment);
+    const Stage& alignment = *trace.find("alignment"_stage);
+    const Figure figure = compose(trace, alignment, {}, on_paper(Compose::none, 84)).panels.front().figure;
+    EXPECT_EQ(figure.row_title, "target words");
+    EXPECT_EQ(figure.row_labels, said_words(trace));
+    EXPECT_NE(make_figure(trace, alignment, {}, {}).row_labels, figure.row_labels)
+        << "on screen a step also says what it reads";
 }
 
 }  // namespace

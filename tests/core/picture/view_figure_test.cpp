@@ -7,6 +7,7 @@
 #include "core/error.h"
 #include "core/graph/stage_table.h"
 #include "core/mechanism/evaluate.h"
+#include "core/picture/compose.h"
 #include "core/picture/head_color.h"
 #include "core/picture/mass_lines.h"
 #include "core/picture/render_png.h"
@@ -320,6 +321,58 @@ TEST(LinesFigureTest, ALineGoesFromTheQueryToTheKeyInTheColorOfTheHead) {
                   i == figure.lines->drawn[0].row ? color : figure.theme->background)
             << i;
     }
+}
+
+TEST(LinesFigureTest, OfAllHeadsEachHasItsColorAndItsPlace) {
+    const Session session = with_lines();
+    const Trace trace = evaluate(session.experiment);
+    const Stage& stage = *trace.find("weights"_stage);
+    const Figure figure =
+        find_view_figure(ViewKind::lines)->make(trace, stage, {HeadChoice::Kind::all}, session.presentation);
+    ASSERT_EQ(figure.lines->colors.size(), 4u);
+    std::ptrdiff_t drawn = 0;
+    double before = -1;
+    for (int head = 0; head < 4; ++head) {
+        const LineColor& color = figure.lines->colors[std::size_t(head)];
+        EXPECT_EQ(color.name, "head " + std::to_string(head + 1));
+        EXPECT_EQ(color.color, head_color(*figure.theme, head, 4));
+        const MassLines own = find_mass_lines(trace, stage, {head}, 0.8);
+        double shift = 0;
+        for (const FigureLine& line : figure.lines->drawn) {
+            if (line.color != color.color) continue;
+            ++drawn;
+            shift = line.shift;
+            EXPECT_TRUE(std::ranges::any_of(own.strongest, [&](const MassLine& each) {
+                return each.query == line.word && each.key == line.row;
+            }));
+        }
+        EXPECT_GT(shift, before) << "beside the head before it";
+        EXPECT_LT(std::abs(shift), 0.5) << "nearer to its word than to the next";
+        before = shift;
+    }
+    EXPECT_EQ(drawn, static_cast<std::ptrdiff_t>(figure.lines->drawn.size()));
+    EXPECT_EQ(legend_items(figure).size(), 4u);
+    EXPECT_NE(figure.subtitle.find("4\u00A0heads"), std::string::npos) << figure.subtitle;
+}
+
+TEST(LinesFigureTest, OfEachHeadThereIsOnePictureBesideTheOther) {
+    const TextFace face;
+    Session session = with_lines();
+    session.presentation.width = 174;
+    const Trace trace = evaluate(session.experiment);
+    const ViewFigure& view = *find_view_figure(ViewKind::lines);
+    Sheet sheet = sheet_of_heads(view, trace, *trace.find("weights"_stage), session.presentation);
+    fit_cells(sheet, face);
+    ASSERT_EQ(sheet.panels.size(), 4u);
+    for (int head = 0; head < 4; ++head) {
+        const Figure& figure = sheet.panels[std::size_t(head)].figure;
+        EXPECT_EQ(figure.title, "head " + std::to_string(head + 1));
+        for (const FigureLine& line : figure.lines->drawn)
+            EXPECT_EQ(line.color, head_color(*figure.theme, head, 4));
+    }
+    EXPECT_EQ(sheet.panels[1].row, 0);
+    const SheetLayout layout = lay_out(sheet, face);
+    EXPECT_LE(layout.needed, layout.size.width);
 }
 
 TEST(LinesFigureTest, NothingOverlapsOrLeavesThePicture) {
