@@ -321,6 +321,17 @@ ImTextureID texture_id(unsigned texture) {
     return (ImTextureID)(std::uintptr_t)texture;  // NOLINT(performance-no-int-to-ptr)
 }
 
+std::span<const ImGuiCol> field_colors() {
+    static constexpr ImGuiCol k_colors[] = {
+        ImGuiCol_Text,
+        ImGuiCol_TextSelectedBg,
+#if IMGUI_VERSION_NUM >= 19200
+        ImGuiCol_InputTextCursor,
+#endif
+    };
+    return k_colors;
+}
+
 void set_focus_colors(ImGuiStyle& style, const ImVec4& focus, const ImVec4& chosen_tab) {
 #if IMGUI_VERSION_NUM < 19110
     style.Colors[ImGuiCol_NavHighlight] = focus;

@@ -84,6 +84,8 @@ ImDrawCallback reset_render_state();
 /// An OpenGL texture's name as ImDrawList::AddImage takes it.
 ImTextureID texture_id(unsigned texture);
 
+/// The colors of what a text field draws on its frame: the text, the selection, the caret.
+std::span<const ImGuiCol> field_colors();
 /// Colors that were renamed: keyboard focus and selected tab.
 void set_focus_colors(ImGuiStyle& style, const ImVec4& focus, const ImVec4& chosen_tab);
 

@@ -42,6 +42,7 @@ constexpr FontRole k_roles[] = {
     {&Fonts::sentence, "Inter-Medium.otf", Font::sans, 17, true},
     {&Fonts::mono, "JetBrainsMono-Regular.ttf", Font::mono, 12.5F, false},
     {&Fonts::mono_small, "JetBrainsMono-Regular.ttf", Font::mono, 10.5F, false},
+    {&Fonts::mono_medium, "JetBrainsMono-Regular.ttf", Font::mono, 16.5F, false},
     {&Fonts::mono_large, "JetBrainsMono-SemiBold.ttf", Font::mono_semibold, 22, false},
 };
 constexpr const char* k_fallback = "DejaVuSans.ttf";

@@ -19,15 +19,16 @@ class WideText;
 /// Sizes at scale 1 are those of the em square, as in CSS; a line is about 1.2 times as high. All fonts draw
 /// Latin, Greek and the symbols of the interface; the Inter fonts also draw all other characters requested.
 struct Fonts {
-    ImFont* body = nullptr;        ///< Inter 13
-    ImFont* caption = nullptr;     ///< Inter 11
-    ImFont* section = nullptr;     ///< Inter semibold 11.5, for titles in capitals
-    ImFont* strong = nullptr;      ///< Inter semibold 13
-    ImFont* title = nullptr;       ///< Inter semibold 20
-    ImFont* sentence = nullptr;    ///< Inter medium 17
-    ImFont* mono = nullptr;        ///< JetBrains Mono 12.5
-    ImFont* mono_small = nullptr;  ///< JetBrains Mono 10.5
-    ImFont* mono_large = nullptr;  ///< JetBrains Mono semibold 22
+    ImFont* body = nullptr;         ///< Inter 13
+    ImFont* caption = nullptr;      ///< Inter 11
+    ImFont* section = nullptr;      ///< Inter semibold 11.5, for titles in capitals
+    ImFont* strong = nullptr;       ///< Inter semibold 13
+    ImFont* title = nullptr;        ///< Inter semibold 20
+    ImFont* sentence = nullptr;     ///< Inter medium 17
+    ImFont* mono = nullptr;         ///< JetBrains Mono 12.5
+    ImFont* mono_small = nullptr;   ///< JetBrains Mono 10.5
+    ImFont* mono_medium = nullptr;  ///< JetBrains Mono 16.5
+    ImFont* mono_large = nullptr;   ///< JetBrains Mono semibold 22
 };
 
 /// One font of the interface: its file, its size, and its counterpart in pictures.

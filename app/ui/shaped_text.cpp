@@ -31,8 +31,6 @@ bool is_ascii_line(std::string_view text) {
     return std::ranges::all_of(text, [](char c) { return (c >= ' ' && c < 0x7F) || c == '\n'; });
 }
 
-ShapedText& shaped() { return *compat::text_bridge().shaped; }
-
 }  // namespace
 
 bool is_simple(char32_t code) {
@@ -107,23 +105,46 @@ ImVec2 ShapedText::size(const ImFont& font, const std::string& text, float wrap)
     return {static_cast<float>(std::ceil(extent.width)), static_cast<float>(std::ceil(extent.height))};
 }
 
+ShapedText::Bitmap ShapedText::bitmap(const TextShades& shades, const TextStyle& style) {
+    std::vector<std::uint8_t> rgba;
+    rgba.reserve(shades.alpha.size() * 4);
+    for (const std::uint8_t alpha : shades.alpha) rgba.insert(rgba.end(), {255, 255, 255, alpha});
+    Bitmap bitmap{.texture = {gl::Texture2D::Format::rgba8, shades.width, shades.height},
+                  .top = static_cast<float>(ascent(style) - shades.baseline)};
+    bitmap.texture.upload(rgba);
+    return bitmap;
+}
+
+void ShapedText::draw(ImDrawList& list, const Bitmap& bitmap, ImVec2 top_left, ImU32 color) {
+    const gl::Texture2D& texture = bitmap.texture;
+    const ImVec2 at{std::round(top_left.x) - TextShades::k_margin, std::round(top_left.y) + bitmap.top};
+    list.AddImage(compat::texture_id(texture.id()), at,
+                  {at.x + static_cast<float>(texture.width()), at.y + static_cast<float>(texture.height())},
+                  {0, 0}, {1, 1}, color);
+}
+
 void ShapedText::draw(ImDrawList& list, const ImFont& font, ImVec2 top_left, ImU32 color,
                       const std::string& text, float wrap) {
     Entry& own = entry(font, text, wrap);
-    if (!own.texture) {
-        const TextShades shades = face()->shades(own.shown, style(font, wrap));
-        std::vector<std::uint8_t> rgba;
-        rgba.reserve(shades.alpha.size() * 4);
-        for (const std::uint8_t alpha : shades.alpha) rgba.insert(rgba.end(), {255, 255, 255, alpha});
-        own.texture.emplace(gl::Texture2D::Format::rgba8, shades.width, shades.height);
-        own.texture->upload(rgba);
-        own.top = static_cast<float>(ascent(style(font, wrap)) - shades.baseline);
-    }
-    const ImVec2 at{std::round(top_left.x) - TextShades::k_margin, std::round(top_left.y) + own.top};
-    list.AddImage(
-        compat::texture_id(own.texture->id()), at,
-        {at.x + static_cast<float>(own.texture->width()), at.y + static_cast<float>(own.texture->height())},
-        {0, 0}, {1, 1}, color);
+    if (!own.bitmap) own.bitmap = bitmap(face()->shades(own.shown, style(font, wrap)), style(font, wrap));
+    draw(list, *own.bitmap, top_left, color);
+}
+
+const TextLine* ShapedText::line(const ImFont& font, const std::string& text) {
+    if (!face()) return nullptr;
+    Entry& own = entry(font, text, 0);
+    if (!own.line) own.line = face()->line(text, style(font, 0));
+    return own.line ? &*own.line : nullptr;
+}
+
+void ShapedText::draw_part(ImDrawList& list, const ImFont& font, ImVec2 top_left, ImU32 color,
+                           const std::string& text, int left, int width) {
+    const TextLine* shown = line(font, text);
+    if (!shown) return;
+    std::optional<Part>& part = entry(font, text, 0).part;
+    if (!part || part->left != left || part->width != width)
+        part = Part{left, width, bitmap(shown->shades(left, width), style(font, 0))};
+    draw(list, part->bitmap, top_left, color);
 }
 
 double ShapedText::ascent(const TextStyle& style) { return std::round(face()->extent("x", style).ascent); }
@@ -139,6 +160,8 @@ std::optional<ShapedText::Glyph> ShapedText::glyph(std::string_view character, F
     glyph.top = static_cast<float>(ascent(style) - glyph.shades.baseline);
     return glyph;
 }
+
+ShapedText& shaped() { return *compat::text_bridge().shaped; }
 
 std::string legible(std::string_view text) { return shaped().displayable(text, Spaces::shown); }
 

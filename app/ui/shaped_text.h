@@ -48,26 +48,43 @@ public:
     ImVec2 size(const ImFont& font, const std::string& text, float wrap = 0);
     void draw(ImDrawList& list, const ImFont& font, ImVec2 top_left, ImU32 color, const std::string& text,
               float wrap = 0);
+    /// The text as a line for a caret, valid until the next frame; nullptr if it is too long for one
+    /// (TextFace::line) or no font file was found.
+    const TextLine* line(const ImFont& font, const std::string& text);
+    /// Draws the part of such a line from `left` on, `width` pixels wide.
+    void draw_part(ImDrawList& list, const ImFont& font, ImVec2 top_left, ImU32 color,
+                   const std::string& text, int left, int width);
     /// A single character in a font of `pixels` per em, for a font atlas: the character itself if all it
     /// needs is a font, else its code point.
     std::optional<Glyph> glyph(std::string_view character, Font font, double pixels);
 
 private:
+    struct Bitmap {
+        gl::Texture2D texture;
+        float top;  ///< pixels from the line's top to the texture's
+    };
+    struct Part {
+        int left, width;  ///< pixels of the line
+        Bitmap bitmap;
+    };
     struct Entry {
         std::string shown;  ///< as it is displayed
         TextExtent extent;
-        std::optional<gl::Texture2D> texture;
-        float top = 0;   ///< pixels from the line's top to the texture's
-        int unused = 0;  ///< frames since it was last drawn
+        std::optional<Bitmap> bitmap = {};
+        std::optional<TextLine> line = {};
+        std::optional<Part> part = {};  ///< of the line, as it was drawn last
+        int unused = 0;                 ///< frames since it was last drawn
     };
     using Key = std::tuple<std::string, const ImFont*, float>;
 
     const TextFace* face();
     TextStyle style(const ImFont& font, float wrap) const;
     Entry& entry(const ImFont& font, const std::string& text, float wrap);
+    Bitmap bitmap(const TextShades& shades, const TextStyle& style);
+    static void draw(ImDrawList& list, const Bitmap& bitmap, ImVec2 top_left, ImU32 color);
     double ascent(const TextStyle& style);
 
-    std::optional<TextFace> face_;
+    std::optional<TextFace> face_;  ///< before the lines, which must not outlive it
     bool no_fonts_ = false;
     std::map<const ImFont*, TextStyle> styles_;
     std::map<Key, Entry> entries_;
@@ -75,5 +92,8 @@ private:
 
 /// `text` as every picture writes it: spaces as "␣", and characters that no font has as code points: U+1F469.
 std::string legible(std::string_view text);
+
+/// What draws the texts of the window whose frame it is.
+ShapedText& shaped();
 
 }  // namespace attnscope

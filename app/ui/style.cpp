@@ -9,7 +9,7 @@ namespace attnscope {
 
 namespace {
 
-ImVec4 ink(Rgb8 color, float alpha = 1) {
+ImVec4 opaque(Rgb8 color, float alpha = 1) {
     return {static_cast<float>(color.red) / 255, static_cast<float>(color.green) / 255,
             static_cast<float>(color.blue) / 255, alpha};
 }
@@ -29,7 +29,7 @@ void apply_colors(ImGuiStyle& style, const Theme& theme) {
     };
     set({ImGuiCol_FrameBg, ImGuiCol_Button, ImGuiCol_TitleBg, ImGuiCol_TitleBgActive,
          ImGuiCol_TitleBgCollapsed, ImGuiCol_TableHeaderBg, ImGuiCol_PopupBg},
-        ink(theme.raised));
+        opaque(theme.raised));
     set({ImGuiCol_FrameBgHovered, ImGuiCol_ButtonHovered, ImGuiCol_ScrollbarGrabHovered},
         mix(theme.raised, theme.text, 0.07F));
     set({ImGuiCol_FrameBgActive, ImGuiCol_Header, ImGuiCol_HeaderHovered, ImGuiCol_HeaderActive,
@@ -39,17 +39,17 @@ void apply_colors(ImGuiStyle& style, const Theme& theme) {
         mix(theme.panel, theme.accent, 0.28F));
     set({ImGuiCol_CheckMark, ImGuiCol_SliderGrabActive, ImGuiCol_SeparatorActive, ImGuiCol_PlotHistogram,
          ImGuiCol_DragDropTarget},
-        ink(theme.accent));
+        opaque(theme.accent));
     set({ImGuiCol_Border, ImGuiCol_Separator, ImGuiCol_SeparatorHovered, ImGuiCol_TableBorderLight,
          ImGuiCol_TableBorderStrong, ImGuiCol_ScrollbarGrab, ImGuiCol_ScrollbarGrabActive},
-        ink(theme.line));
+        opaque(theme.line));
     set({ImGuiCol_BorderShadow, ImGuiCol_ScrollbarBg, ImGuiCol_Tab, ImGuiCol_ResizeGrip, ImGuiCol_ChildBg},
         ImVec4(0, 0, 0, 0));
-    set({ImGuiCol_Text}, ink(theme.text));
-    set({ImGuiCol_TextDisabled}, ink(theme.secondary));
-    set({ImGuiCol_WindowBg, ImGuiCol_MenuBarBg}, ink(theme.panel));
+    set({ImGuiCol_Text}, opaque(theme.text));
+    set({ImGuiCol_TextDisabled}, opaque(theme.secondary));
+    set({ImGuiCol_WindowBg, ImGuiCol_MenuBarBg}, opaque(theme.panel));
     set({ImGuiCol_ModalWindowDimBg}, ImVec4(0, 0, 0, 0.45F));
-    compat::set_focus_colors(style, ink(theme.accent), mix(theme.panel, theme.accent, 0.2F));
+    compat::set_focus_colors(style, opaque(theme.accent), mix(theme.panel, theme.accent, 0.2F));
 }
 
 }  // namespace

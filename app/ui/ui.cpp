@@ -16,10 +16,6 @@ int cell_at(float position, int count) {
     return position < static_cast<float>(count) ? static_cast<int>(position) : count - 1;
 }
 
-namespace {
-ShapedText& shaped() { return *compat::text_bridge().shaped; }
-}  // namespace
-
 float text_width(ImFont* font, const std::string& text) {
     if (!shaped().is_plain(*font, text)) return shaped().size(*font, text).x;
     return font->CalcTextSizeA(compat::font_size(*font), FLT_MAX, 0, text.data(), text.data() + text.size())

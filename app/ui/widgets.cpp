@@ -5,9 +5,10 @@
 #include <imgui_stdlib.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <utility>
+
+#include "core/utf8.h"
 
 namespace attnscope {
 namespace {
@@ -15,12 +16,6 @@ namespace {
 constexpr float k_row_height = 26;
 constexpr float k_margin = 18;
 constexpr float k_pixels_per_step = 6;
-
-std::string capitals(std::string_view title) {
-    std::string text(title);
-    for (char& c : text) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
-    return text;
-}
 
 /// Disabled controls are dimmed.
 float strength() { return ImGui::GetStyle().Alpha; }
@@ -274,7 +269,7 @@ bool section_header(const Ui& ui, std::string_view title, const std::string& der
                                        ink(ui.theme.faint));
     const float top = at.y + ui.px(10), right = left + width - ui.px(k_margin);
     draw_text(list, ui.fonts.section, {left + ui.px(k_margin), top},
-              ink(hovered ? ui.theme.text : ui.theme.secondary), capitals(title));
+              ink(hovered ? ui.theme.text : ui.theme.secondary), upper(title));
     draw_text(list, ui.fonts.caption, {right, top + ui.px(1)}, ink(ui.theme.faint), derived, Align::right);
     ImGui::SetCursorScreenPos({left, at.y + ui.px(32)});
     return open;

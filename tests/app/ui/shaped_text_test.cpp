@@ -1,4 +1,4 @@
-// Text of any script in the window: shaped as in pictures, and as code points in fields.
+// Text of any script in the window: shaped as in pictures.
 #include "app/ui/shaped_text.h"
 
 #include "tests/interface.h"
@@ -61,7 +61,9 @@ TEST_F(ShapedTextTest, ASentenceOfManyScriptsIsEditedAndShownEverywhere) {
 
 TEST_F(ShapedTextTest, ALongUprightLabelStaysBelowTheOperand) {
     Session session = load_example("scaled-dot-product");
-    session.experiment.input.text = "Can you help me to translate this 👩‍🏫";
+    // No font has these emoji, which a joiner makes one token.
+    const std::string named = "\U0001F9FF\u200D\U0001FAE0";
+    session.experiment.input.text = "Can you help me to translate this " + named;
     start(std::move(session));
     step();
     float operand_bottom = 0;
@@ -70,7 +72,7 @@ TEST_F(ShapedTextTest, ALongUprightLabelStaysBelowTheOperand) {
         if (seen.drawn.transposed) operand_bottom = seen.drawn.bottom_right.y;
     ASSERT_GT(operand_bottom, 0);
     const Fonts& fonts = window->host().layer().fonts();
-    const float label = text_width(fonts.body, legible("👩‍🏫"));
+    const float label = text_width(fonts.body, legible(named));
     ASSERT_GT(label, 60);
     EXPECT_GE(matrix.drawn.top_left.y - operand_bottom, std::min(label, 88.0f) + 5);
 }
