@@ -30,12 +30,13 @@ protected:
         } catch (const Error& error) {
             GTEST_SKIP() << error.what();
         }
-        window = std::make_unique<HeadlessWindow>(width, height, scale);
+        window = std::make_unique<HeadlessWindow>(width, height, scale, ThemeKind::dark, shaders);
     }
     void push(const std::vector<InputEvent>& events) {
         for (const InputEvent& event : events) window->push(event);
     }
 
+    ShaderSource shaders;  ///< of the windows that are opened from now on
     std::unique_ptr<HeadlessWindow> window;
 };
 

@@ -69,7 +69,8 @@ protected:
         session.presentation.locked.reset();
         state.session = std::move(session);
         state.scale = scale;
-        workspace = std::make_unique<Workspace>(state, EvaluateOptions{}, [] {});
+        workspace = std::make_unique<Workspace>(
+            state, EvaluateOptions{}, [] {}, shaders);
         // Tests of single rows find them all; what a person sees at first is tested by itself.
         workspace->controls().folded_sections.clear();
         for (const auto& [section, name] : choices<OptionSection>())

@@ -21,7 +21,6 @@
 #include "core/export/trace_json.h"
 #include "core/files/file.h"
 #include "core/gpu/choice.h"
-#include "core/gpu/shaders.h"
 #include "core/graph/gradient.h"
 #include "core/mechanism/evaluate.h"
 #include "core/mechanism/mechanisms.h"
@@ -37,7 +36,7 @@ namespace {
 struct HowArguments {
     std::optional<BackendWish> backend;
     int threads = 0;
-    std::optional<std::string> shaders;  ///< empty: the built-in ones
+    std::string shaders;  ///< a folder; empty: the built-in ones
 
     void add_to(CLI::App& command) {
         command
@@ -54,27 +53,26 @@ struct HowArguments {
             ->option_text("N")
             ->group("Computation");
         command
-            .add_option_function<std::string>(
-                "--shaders", [this](const std::string& folder) { shaders = folder; },
-                "Read shaders from this folder; the window reloads those that change")
+            .add_option("--shaders", shaders,
+                        "Read shaders from this folder; the window reloads those that change")
             ->option_text("DIR")
             ->group("Computation");
     }
+    /// Throws Error(bad_input) for a folder without shaders: call it once all arguments are known to be good.
+    ShaderSource shader_source() const { return ShaderSource(shaders); }
     /// The options for the window, which chooses the backend itself. Call this once all arguments are known
     /// to be good: from then on the folder of shaders is used.
-    EvaluateOptions window_options() const {
-        if (shaders) use_shader_folder(*shaders);
-        return {.threads = thread_count()};
-    }
+    EvaluateOptions window_options() const { return {.threads = thread_count()}; }
     /// The options for a command that evaluates once: measuring which backend is faster takes longer than it
     /// saves, so `auto` is the CPU.
     EvaluateOptions options(const Session& session) {
         EvaluateOptions options = window_options();
+        const ShaderSource source = shader_source();
         const bool recurrent = mechanism_rule(session.experiment.mechanism).is_recurrent;
         const bool on_card = backend == BackendWish::gpu;
         if (on_card && recurrent)
             print_error("--backend gpu: sequence to sequence runs on the CPU: leave the flag out");
-        if (on_card && !recurrent && !backend_) backend_ = choose_backend(BackendWish::gpu).backend;
+        if (on_card && !recurrent && !backend_) backend_ = choose_backend(BackendWish::gpu, source).backend;
         options.backend = backend_.get();
         return options;
     }
@@ -113,7 +111,7 @@ std::vector<std::string> split_formats(const std::string& text, bool film) {
     std::istringstream stream(text);
     for (std::string each; std::getline(stream, each, ',');) {
         if (each == k_film_format && !film)
-            throw UsageError("--format: gif is of a film: use " + export_format_names() +
+            throw UsageError("--format: gif is for films: use " + export_format_names() +
                              ", or add --film N");
         if (!find_export_format(each) && each != k_film_format)
             throw UsageError("--format: \"" + each + "\" is not known: use " + export_format_names());
@@ -286,9 +284,9 @@ int render(Arguments& arguments) {
     request.compose = session.presentation.compose;
     if (arguments.film > 0) return render_film(arguments, session, request);
     if (request.compose == Compose::film)
-        throw UsageError("--compose film: a film has several frames: name their number with --film");
+        throw UsageError("--compose film: a film has several frames: set their number with --film");
     if (given.gives("sweep") && session.presentation.sweep != Sweep::none)
-        throw UsageError("--sweep: a sweep is written as a film: name its number of frames with --film");
+        throw UsageError("--sweep: a sweep is written as a film: set its number of frames with --film");
     const EvaluateOptions options = arguments.render_how.options(session);
     if (request.compose == Compose::compare && session.pinned) {
         const Pinned& a = *session.pinned;
@@ -375,16 +373,18 @@ void require_nothing_before(const CLI::App& app) {
 int measure_window(const Arguments& arguments) {
     const Session session = arguments.measure.session();
     const HowArguments& how = arguments.measure_how;
-    return measure(session, how.window_options(), how.backend, arguments.measurement);
+    return measure(session, how.window_options(), how.backend, how.shader_source(), arguments.measurement);
 }
 
 int open(const Arguments& arguments, const OpenWindow& open_window) {
     const HowArguments& how = arguments.window_how;
-    if (arguments.window.empty()) return open_window(std::nullopt, "", how.window_options(), how.backend);
+    if (arguments.window.empty())
+        return open_window(std::nullopt, "", how.window_options(), how.backend, how.shader_source());
     Session session = arguments.window.session();
-    const EvaluateOptions options = how.window_options();
+    const ShaderSource shaders = how.shader_source();
     report_unused(arguments.window, session);
-    return open_window(std::move(session), arguments.window.file_to_save(), options, how.backend);
+    return open_window(std::move(session), arguments.window.file_to_save(), how.window_options(), how.backend,
+                       shaders);
 }
 
 CLI::App* add_render_command(CLI::App& app, Arguments& arguments) {
@@ -399,7 +399,7 @@ CLI::App* add_render_command(CLI::App& app, Arguments& arguments) {
     command
         ->add_option(
             "--format", arguments.formats,
-            "One or more of png,svg,pdf,csv,npy,json [png]; of a film also gif, all frames in one file")
+            "One or more of png,svg,pdf,csv,npy,json [png]; for a film also gif, all frames in one file")
         ->type_name("F[,F…]")
         ->group("Files");
     command
@@ -410,9 +410,8 @@ CLI::App* add_render_command(CLI::App& app, Arguments& arguments) {
         ->group("Files");
     command
         ->add_option("--film", arguments.film,
-                     "Write so many steps of the session's training run, from the first to --step, instead "
-                     "of one; with "
-                     "--sweep, so many values of a setting")
+                     "Write N frames: steps of the session's training run, from the first to --step; with "
+                     "--sweep, values of a setting")
         ->check(whole_number(1, 10000))
         ->option_text("N")
         ->group("Files");
@@ -426,7 +425,7 @@ CLI::App* add_recipe_command(CLI::App& app, Arguments& arguments) {
     arguments.recipe_how.add_to(*command);
     command
         ->add_option("--steps", arguments.recipe_steps,
-                     "Train for so many steps instead, as train does, and print their losses")
+                     "Write a script that trains for N steps instead, as train does, and prints their losses")
         ->check(whole_number(1, k_max_training_steps))
         ->option_text("N")
         ->group("Training");

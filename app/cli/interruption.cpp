@@ -16,7 +16,7 @@ constexpr std::array<int, 3> k_signals = {SIGINT, SIGTERM, SIGHUP};
 // A signal handler can only reach globals.
 std::atomic<int> caught = 0;
 static_assert(std::atomic<int>::is_always_lock_free);
-std::array<struct sigaction, k_signals.size()> before;
+std::array<struct sigaction, k_signals.size()> handlers_before;
 
 void note(int signal) { caught = signal; }
 
@@ -28,13 +28,13 @@ Interruption::Interruption() {
     action.sa_handler = note;
     action.sa_flags = 0;  // with SA_RESTART a wait for a pipe's reader would continue
     for (std::size_t i = 0; i < k_signals.size(); ++i) {
-        sigaction(k_signals[i], nullptr, &before[i]);
-        if (before[i].sa_handler != SIG_IGN) sigaction(k_signals[i], &action, nullptr);
+        sigaction(k_signals[i], nullptr, &handlers_before[i]);
+        if (handlers_before[i].sa_handler != SIG_IGN) sigaction(k_signals[i], &action, nullptr);
     }
 }
 
 Interruption::~Interruption() {
-    for (std::size_t i = 0; i < k_signals.size(); ++i) sigaction(k_signals[i], &before[i], nullptr);
+    for (std::size_t i = 0; i < k_signals.size(); ++i) sigaction(k_signals[i], &handlers_before[i], nullptr);
 }
 
 bool Interruption::asked() { return caught != 0; }

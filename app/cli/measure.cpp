@@ -88,9 +88,10 @@ struct Stand {
     FrameCallbacks callbacks;
     std::vector<double> frame_ms;
 
-    Stand(const Session& session, const EvaluateOptions& options, BackendWish backend)
-        : window({}),
-          workspace(state_of(session, backend), options, window.waker()),
+    Stand(const Session& session, const EvaluateOptions& options, BackendWish backend,
+          const ShaderSource& shaders)
+        : window({.window = {}, .shaders = shaders}),
+          workspace(state_of(session, backend), options, window.waker(), shaders),
           callbacks(workspace.callbacks()) {
         workspace.offer_card(window.gl_version(), [this] { return window.share_context(); });
         const auto draw = callbacks.draw;
@@ -310,10 +311,10 @@ void add_measure_options(CLI::App& command, MeasureRequest& request) {
 }
 
 int measure(const Session& session, const EvaluateOptions& options, std::optional<BackendWish> backend,
-            const MeasureRequest& request) {
+            const ShaderSource& shaders, const MeasureRequest& request) {
     if (request.action == "train" && !can_be_trained(session.experiment))
         throw UsageError("--action train: name a task of the mechanism, as --task translate");
-    Stand stand(session, options, backend == BackendWish::gpu ? BackendWish::gpu : BackendWish::cpu);
+    Stand stand(session, options, backend == BackendWish::gpu ? BackendWish::gpu : BackendWish::cpu, shaders);
     stand.step_until_shown();
     const double first_frame_ms = process_age_ms();
     for (int i = 0; i < k_most_frames_to_wait && (i < 2 || !stand.rests()); ++i) stand.step();

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "core/gpu/shaders.h"
 #include "core/graph/backend_kind.h"
 #include "core/graph/run_options.h"
 #include "core/session/session.h"
@@ -34,6 +35,6 @@ void add_measure_options(CLI::App& command, MeasureRequest& request);
 /// Computes on the processor unless `backend` is the GPU. Neither reads nor writes the saved session. Throws
 /// Error(backend) without a display.
 int measure(const Session& session, const EvaluateOptions& options, std::optional<BackendWish> backend,
-            const MeasureRequest& request);
+            const ShaderSource& shaders, const MeasureRequest& request);
 
 }  // namespace attnscope

@@ -41,7 +41,7 @@ Session example_named(const std::string& name) {
     }
 }
 
-/// " (for: mechanism is attention and position is rope)", or "" for an option that always applies.
+/// " (for: mechanism is attention, and score is rbf)", or "" for an option that always applies.
 std::string condition(const Option& option) {
     const std::string when = when_used(option);
     return when.empty() ? "" : " (for: " + when + ")";
@@ -73,10 +73,9 @@ void SessionArguments::add_to(CLI::App& command) {
     command.add_option("--example", example_, "Start from an example (see: attnscope examples)")
         ->type_name("NAME");
     command
-        .add_option(
-            "--question", question_,
-            fmt::format("Start from the answer to a question of learners, 1 to {} (docs/questions.md)",
-                        questions().size()))
+        .add_option("--question", question_,
+                    fmt::format("Start from the answer to a question, 1 to {} (see docs/questions.md)",
+                                questions().size()))
         ->type_name("N");
     for (const Option& option : options()) {
         const std::string preset = text_of(Session{}, option);

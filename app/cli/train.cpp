@@ -33,10 +33,10 @@ Session session_from(const SessionArguments& arguments) {
         if (arguments.gives(fixed))
             throw UsageError(fmt::format("--{} is set by the task: leave it out", fixed));
     if (arguments.gives("ablate"))
-        throw UsageError("--ablate is of what is shown: use --train-ablated to train without heads");
+        throw UsageError("--ablate affects only what is shown: use --train-ablated to train without heads");
     Session session = arguments.with_flags(arguments.start());
     if (session.experiment.training.task == TaskKind::none)
-        throw UsageError(fmt::format("name what to learn: --task {}", k_arguments<TaskKind>));
+        throw UsageError(fmt::format("choose what to learn: --task {}", k_arguments<TaskKind>));
     return session;
 }
 
@@ -92,7 +92,7 @@ std::string take_steps(TrainingRun& run, int steps, const std::function<void()>&
             try {
                 keep();
             } catch (const Error& error) {
-                if (!warned) print_error(std::string(error.what()) + "; the training goes on");
+                if (!warned) print_error(std::string(error.what()) + "; training continues");
                 warned = true;
             }
             next = Clock::now() + k_between;
@@ -156,7 +156,7 @@ std::string sentence_of(const TrainingRun& run, const Measurement& measured) {
 }  // namespace
 
 void add_train_options(CLI::App& command, TrainArguments& arguments) {
-    command.add_option("--steps", arguments.steps, "Steps of the optimizer [200]")
+    command.add_option("--steps", arguments.steps, "Number of optimizer steps [200]")
         ->check(whole_number(1, k_max_training_steps))
         ->option_text("N")
         ->group("Training");
@@ -165,8 +165,7 @@ void add_train_options(CLI::App& command, TrainArguments& arguments) {
                     "The session to write (.json, .safetensors), with the learned weights")
         ->type_name("FILE")
         ->group("Files");
-    command
-        .add_option("--curves", arguments.curves, "The course of the run to write (.csv, .svg, .png, .pdf)")
+    command.add_option("--curves", arguments.curves, "The learning curves to write (.csv, .svg, .png, .pdf)")
         ->type_name("FILE")
         ->group("Files");
     command.add_flag("--json", arguments.json, "Print losses and scores as JSON")->group("Files");
@@ -181,7 +180,7 @@ int print_training_recipe(const SessionArguments& model, int steps, const std::s
 
 int train(const TrainArguments& arguments) {
     if (!arguments.out.empty() && arguments.out != "-" && !is_session_file(arguments.out))
-        throw UsageError("--out: name a session, a file that ends in .json or .safetensors");
+        throw UsageError("--out: name a file that ends in .json or .safetensors");
     if (arguments.out == "-" && arguments.json) throw UsageError("--out - and --json both print: use one");
     const CurveFormat* curves = curve_format_of(arguments.curves);
     if (!arguments.curves.empty() && !curves)
@@ -189,7 +188,7 @@ int train(const TrainArguments& arguments) {
     const Session session = session_from(arguments.model);
     for (const std::string& line : arguments.model.unused(session.experiment)) print_error(line);
     if (const int at = session.experiment.training.step; at > 0)
-        print_error(fmt::format("the run begins again at step 0; what was opened is at step {}", at));
+        print_error(fmt::format("training starts at step 0; the opened session is at step {}", at));
     TrainingRun run = as_usage([&] { return TrainingRun(session.experiment); });
     require_writable(arguments.out);
     require_writable(arguments.curves);

@@ -12,6 +12,11 @@
 
 namespace attnscope {
 
+void focus_on(Desk& desk, const Stage& stage) {
+    desk.document.change([key = stage.key()](Session& session) { session.presentation.focus(key); });
+    desk.state.zoom = {};
+}
+
 std::string named_as(std::string_view option, const std::string& label, const Error& error) {
     if (error.where().empty()) return error.what();
     std::string name = label.empty() ? std::string(option) : label;

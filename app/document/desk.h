@@ -32,6 +32,9 @@ struct Desk {
     const std::string& processor;  ///< "CPU · AVX2"
 };
 
+/// Puts a stage in focus, whole: zoom and pan begin anew.
+void focus_on(Desk& desk, const Stage& stage);
+
 /// The error in an option's text, with the control's label instead of the flag's name; without a label, with
 /// the option's name in words.
 std::string named_as(std::string_view option, const std::string& label, const Error& error);

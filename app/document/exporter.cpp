@@ -9,7 +9,7 @@
 namespace attnscope {
 namespace {
 
-constexpr std::chrono::milliseconds k_long{500};
+constexpr std::chrono::milliseconds k_long_export{500};
 /// Reporting progress more often would only cost frames.
 constexpr std::chrono::milliseconds k_between_wakes{100};
 
@@ -66,7 +66,7 @@ bool Exporter::keep_going(const ExportStep& step) {
 }
 
 bool Exporter::takes_long() const {
-    return running_ && std::chrono::steady_clock::now() - started_ >= k_long;
+    return running_ && std::chrono::steady_clock::now() - started_ >= k_long_export;
 }
 
 std::optional<Exporter::Outcome> Exporter::take() {

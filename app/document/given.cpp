@@ -25,7 +25,7 @@ constexpr std::array k_presets = {
     MaskPreset{"All open", "Every query may attend to every key", [](int, int, bool) { return true; }},
     MaskPreset{"Causal", "Each token and those before it", opens<MaskForm::causal>},
     MaskPreset{"Window", "Each token and its neighbors", opens<MaskForm::window, 1, 1>},
-    MaskPreset{"Checker", "Every other key", [](int i, int j, bool) { return (i + j) % 2 == 0; }},
+    MaskPreset{"Checkerboard", "Every other key", [](int i, int j, bool) { return (i + j) % 2 == 0; }},
     MaskPreset{"All closed", "All cells closed", [](int, int, bool) { return false; }},
     MaskPreset{"Invert", "Open closed cells and close open ones", [](int, int, bool now) { return !now; }},
 };

@@ -39,7 +39,7 @@ std::vector<std::string> setting_changes(const UndoPoint& before, const UndoPoin
     shown_before.stage = before.stage;
     session.pinned = Pinned{before.experiment, before.head, shown_before.layer()};
     const std::vector<SettingDifference> differences = setting_differences(session);
-    // What a run of training learns is no news beside its step.
+    // Learned matrices follow from the step, so only the step is listed.
     const bool trained =
         std::ranges::find(differences, "step", &SettingDifference::option) != differences.end();
     std::vector<std::string> changes;

@@ -27,10 +27,7 @@ Eigen::RowVectorXf row_of(const Stage& stage, int head, int row) {
 
 /// The numbers in the column of a key, in one head or in the mean over all.
 Eigen::RowVectorXf column_of(const Stage& stage, int head, int column) {
-    if (head >= 0) return stage.buffer.column(head, column).transpose();
-    Eigen::VectorXf sum = stage.buffer.column(0, column);
-    for (int h = 1; h < stage.shape().heads; ++h) sum += stage.buffer.column(h, column);
-    return sum.transpose() / static_cast<float>(stage.shape().heads);
+    return (head < 0 ? stage.buffer.mean_column(column) : stage.buffer.column(head, column)).transpose();
 }
 
 /// The index of the largest finite number; −1 if there is none.
@@ -76,7 +73,7 @@ std::optional<InspectedCell> cell_of_token(const Trace& trace, const Presentatio
 }
 
 std::optional<InspectedCell> inspected_cell(const Document& document, const Interaction& state) {
-    if (!document.trace() || !document.ready()) return std::nullopt;
+    if (!document.trace()) return std::nullopt;
     const Presentation& p = document.presentation();
     std::optional<InspectedCell> found;
     if (state.hovered_token) found = cell_of_token(*document.trace(), p, *state.hovered_token);

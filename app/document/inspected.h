@@ -25,7 +25,7 @@ std::optional<InspectedCell> cell_of_token(const Trace& trace, const Presentatio
                                            const PointedToken& token);
 
 /// The cell to prove: that of the chip under the pointer, else the locked cell, which stays while the pointer
-/// passes, else the cell under the pointer. nullopt if there is none, or no trace that is ready.
+/// passes, else the cell under the pointer. nullopt if there is none, or no trace.
 std::optional<InspectedCell> inspected_cell(const Document& document, const Interaction& state);
 
 }  // namespace attnscope

@@ -12,7 +12,7 @@
 namespace attnscope {
 namespace {
 
-constexpr std::chrono::milliseconds k_long{500};
+constexpr std::chrono::milliseconds k_long_reading{500};
 
 template <typename File>
 typename FileReader<File>::Outcome outcome_of(const std::function<File()>& read, const std::string& name) {
@@ -83,7 +83,7 @@ bool FileReader<File>::running() const {
 
 template <typename File>
 bool FileReader<File>::takes_long() const {
-    return running() && std::chrono::steady_clock::now() - started_ >= k_long;
+    return running() && std::chrono::steady_clock::now() - started_ >= k_long_reading;
 }
 
 template <typename File>

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "core/error.h"
-#include "core/gpu/shaders.h"
 #include "core/mechanism/evaluate.h"
 #include "core/mechanism/mechanisms.h"
 #include "core/number_text.h"
@@ -38,8 +37,12 @@ std::string parity_text(const ParityReport& report) {
     return text;
 }
 
-ParityRun::ParityRun(GiveBackend give_backend, EvaluateOptions options, std::function<void()> wake)
-    : give_backend_(std::move(give_backend)), options_(std::move(options)), wake_(std::move(wake)) {}
+ParityRun::ParityRun(GiveBackend give_backend, EvaluateOptions options, std::function<void()> wake,
+                     ShaderSource shaders)
+    : give_backend_(std::move(give_backend)),
+      options_(std::move(options)),
+      wake_(std::move(wake)),
+      shaders_(std::move(shaders)) {}
 
 void ParityRun::start(Experiment experiment) {
     if (running()) return;
@@ -52,7 +55,7 @@ void ParityRun::start(Experiment experiment) {
 void ParityRun::run(Experiment experiment, std::stop_token cancel) {
     auto report = std::make_shared<ParityReport>();
     report->labels.experiment = experiment;
-    report->shaders = shaders_stamp();
+    report->shaders = shaders_.stamp();
     try {
         compare_both(*report, experiment, cancel);
     } catch (const Canceled&) {

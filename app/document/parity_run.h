@@ -10,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "core/gpu/shaders.h"
 #include "core/graph/backend.h"
 #include "core/graph/parity.h"
 #include "core/graph/run_options.h"
@@ -20,7 +21,7 @@ namespace attnscope {
 struct ParityReport {
     Trace labels;               ///< the experiment and the labels of rows and columns; no stages
     std::string card;           ///< the GPU's name as the driver reports it
-    std::uint64_t shaders = 0;  ///< shaders_stamp() before the run
+    std::uint64_t shaders = 0;  ///< ParityRun::shaders_stamp() before the run
     bool compiled = false;  ///< gpu_milliseconds includes compiling the shaders, as this was their first use
     double cpu_milliseconds = 0;
     double gpu_milliseconds = 0;
@@ -42,8 +43,10 @@ public:
     using GiveBackend = std::function<std::shared_ptr<Backend>()>;
     enum class Phase { idle, processor, card, comparing };
 
-    /// `wake` is called from the run's thread when there is something new to show.
-    ParityRun(GiveBackend give_backend, EvaluateOptions options, std::function<void()> wake);
+    /// `wake` is called from the run's thread when there is something new to show. `shaders` are those of the
+    /// backend.
+    ParityRun(GiveBackend give_backend, EvaluateOptions options, std::function<void()> wake,
+              ShaderSource shaders = {});
 
     /// Evaluates the whole experiment on each side; does nothing while another run is active.
     void start(Experiment experiment);
@@ -53,6 +56,8 @@ public:
     Phase phase() const { return phase_; }
     /// The report of the newest run that was not canceled; nullptr before that.
     std::shared_ptr<const ParityReport> report() const;
+    /// Changes when one of the backend's shaders is saved.
+    std::uint64_t shaders_stamp() const { return shaders_.stamp(); }
     /// Waits for the current run; for tests.
     void wait();
 
@@ -64,6 +69,7 @@ private:
     GiveBackend give_backend_;
     EvaluateOptions options_;
     std::function<void()> wake_;
+    const ShaderSource shaders_;
     std::atomic<Phase> phase_ = Phase::idle;
     std::weak_ptr<Backend> used_;  ///< used by the run's thread alone
     mutable std::mutex mutex_;

@@ -14,12 +14,19 @@ void make_ready(const Buffer& buffer, int head) {
 
 namespace {
 
-/// What Trace::fully_masked() asks of these heads.
-void find_fully_masked(const Trace& trace, const Buffer& masked_scores, int first, int end) {
-    for (int h = first; h < end; ++h) {
+/// Computes what Trace::fully_masked() asks for, whichever head is shown.
+void find_fully_masked(const Trace& trace, const Buffer& masked_scores) {
+    for (int h = 0; h < masked_scores.shape().heads; ++h) {
         masked_scores.row_largest(h);
         if (trace.experiment.over_queries()) masked_scores.column_largest(h);
     }
+}
+
+/// Whether pictures of the mean over heads draw the stage's mean: as a matrix, or as the mask of another one,
+/// whose mean tells which cells all heads close.
+bool is_drawn_as_mean(const Stage& stage) {
+    const bool is_mask = mask_of(*stage.info) == stage.info && stage.shape().heads > 1;
+    return has_mean(stage) || is_mask;
 }
 
 /// Whether the trace is small enough to prepare every head and the mean.
@@ -32,50 +39,60 @@ bool is_cheap(const Trace& trace) {
 }
 
 /// Whether it is known what drawing a matrix needs. A card pools its values itself.
-bool is_ready(const Buffer& buffer, int head) {
-    return buffer.known_range() && (buffer.is_on_device() || buffer.known_pooled(head, buffer.levels()));
+bool is_ready(const Buffer& buffer, int head, bool percentiles) {
+    return buffer.known_range() && (buffer.is_on_device() || buffer.known_pooled(head, buffer.levels())) &&
+           (!percentiles || buffer.known_percentiles(head));
 }
 
-bool is_ready(const Stage& stage, const HeadChoice& chosen) {
-    const HeadChoice head = head_on_screen(stage, chosen);
-    if (head.kind == HeadChoice::Kind::one) return is_ready(stage.buffer, head.head);
+bool is_ready(const Stage& stage, const WantedPictures& wanted) {
+    const HeadChoice head = head_on_screen(stage, wanted.head);
+    if (head.kind == HeadChoice::Kind::one) return is_ready(stage.buffer, head.head, wanted.percentiles);
     const Buffer* mean = stage.buffer.known_mean();
-    return !has_mean(stage) || (mean && is_ready(*mean, 0));
+    return !is_drawn_as_mean(stage) || (mean && is_ready(*mean, 0, wanted.percentiles));
 }
 
-void make_ready(const Stage& stage, const HeadChoice& chosen, const std::stop_token& cancel) {
-    const HeadChoice head = head_on_screen(stage, chosen);
-    if (head.kind == HeadChoice::Kind::one) return make_ready(stage.buffer, head.head);
+void make_ready(const Buffer& buffer, int head, bool percentiles) {
+    make_ready(buffer, head);
+    if (percentiles) buffer.percentiles(head);
+}
+
+void make_ready(const Stage& stage, const WantedPictures& wanted, const std::stop_token& cancel) {
+    const HeadChoice head = head_on_screen(stage, wanted.head);
+    if (head.kind == HeadChoice::Kind::one) return make_ready(stage.buffer, head.head, wanted.percentiles);
     stage.buffer.range();
-    if (has_mean(stage)) make_ready(stage.buffer.mean(cancel), 0);
+    if (is_drawn_as_mean(stage)) make_ready(stage.buffer.mean(cancel), 0, wanted.percentiles);
 }
 
 }  // namespace
 
-bool is_ready(const Trace& trace, const HeadChoice& head) {
+bool is_ready(const Trace& trace, const WantedPictures& wanted) {
     return std::ranges::all_of(trace.records,
-                               [&](const StageRecord& record) { return is_ready(*record.stage, head); }) &&
+                               [&](const StageRecord& record) { return is_ready(*record.stage, wanted); }) &&
            std::ranges::all_of(trace.gradients,
-                               [&](const StagePtr& stage) { return is_ready(*stage, head); });
+                               [&](const StagePtr& stage) { return is_ready(*stage, wanted); });
 }
 
-void make_ready(const Trace& trace, const HeadChoice& head, const std::stop_token& cancel) {
+void make_ready(const Trace& trace, const WantedPictures& wanted, const std::stop_token& cancel) {
     const bool cheap = is_cheap(trace);
     const auto make_stage_ready = [&](const Stage& stage) {
         stop_if_canceled(cancel);
-        make_ready(stage, head, cancel);
-        if (stage.info->role == StageRole::masked_scores) {
-            const HeadChoice shown = head_on_screen(stage, head);
-            const bool one = shown.kind == HeadChoice::Kind::one && !cheap;
-            find_fully_masked(trace, stage.buffer, one ? shown.head : 0,
-                              one ? shown.head + 1 : stage.shape().heads);
-        }
+        make_ready(stage, wanted, cancel);
         if (!cheap) return;
-        make_ready(stage, {HeadChoice::Kind::mean}, cancel);
-        for (int h = 0; h < stage.shape().heads; ++h) make_ready(stage.buffer, h);
+        make_ready(stage, {{HeadChoice::Kind::mean}, wanted.percentiles}, cancel);
+        for (int h = 0; h < stage.shape().heads; ++h) make_ready(stage.buffer, h, wanted.percentiles);
     };
-    for (const StageRecord& record : trace.records) make_stage_ready(*record.stage);
+    for (const StageRecord& record : trace.records) {
+        make_stage_ready(*record.stage);
+        if (record.stage->info->role == StageRole::masked_scores)
+            find_fully_masked(trace, record.stage->buffer);
+    }
     for (const StagePtr& gradient : trace.gradients) make_stage_ready(*gradient);
+}
+
+void make_ready(const Trace& trace, const Stage& stage, const WantedPictures& wanted,
+                const std::stop_token& cancel) {
+    make_ready(stage, wanted, cancel);
+    if (const Stage* mask = trace.find(mask_of(*stage.info))) make_ready(*mask, wanted, cancel);
 }
 
 }  // namespace attnscope

@@ -9,10 +9,21 @@
 
 namespace attnscope {
 
-/// Whether the pictures of a head, or of the mean over heads, can be drawn at once.
-bool is_ready(const Trace& trace, const HeadChoice& head);
+/// The pictures of a trace that are drawn.
+struct WantedPictures {
+    HeadChoice head = {};      ///< one head, or the mean over heads
+    bool percentiles = false;  ///< whether their colors go from the 1st to the 99th percentile
+    bool operator==(const WantedPictures&) const = default;
+};
+
+/// Whether these pictures can be drawn at once.
+bool is_ready(const Trace& trace, const WantedPictures& wanted);
 /// Computes and caches what drawing them, and the status bar, asks for. Throws Canceled.
-void make_ready(const Trace& trace, const HeadChoice& head, const std::stop_token& cancel);
+void make_ready(const Trace& trace, const WantedPictures& wanted, const std::stop_token& cancel);
+
+/// Computes and caches what drawing one stage, hatched by its mask, asks for. Throws Canceled.
+void make_ready(const Trace& trace, const Stage& stage, const WantedPictures& wanted,
+                const std::stop_token& cancel);
 
 /// Computes and caches what drawing one matrix, a head of a buffer, asks for.
 void make_ready(const Buffer& buffer, int head);

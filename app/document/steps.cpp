@@ -25,7 +25,8 @@ void check_edit(const Experiment& experiment) {
 
 int stepped_size(const Experiment& experiment, SizeField size, int steps) {
     Experiment trial = experiment;
-    const int last = size == heads_of ? k_max_heads : k_max_dim, direction = steps > 0 ? 1 : -1;
+    const int last = size == static_cast<SizeField>(heads_of) ? k_max_heads : k_max_dim,
+              direction = steps > 0 ? 1 : -1;
     int now = size(trial) > 0 ? size(trial) : experiment.input.dim;
     for (int left = std::abs(steps); left > 0; --left) {
         int next = now;

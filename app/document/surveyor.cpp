@@ -25,8 +25,9 @@ Survey surveyed(SurveyRequest request, const Survey* before, const std::stop_tok
         survey.heads = survey_heads(*trace, *stage, cancel);
         for (const SurveyedHead& each : survey.heads) {
             stop_if_canceled(cancel);
-            each.at.head < 0 ? make_ready(each.stage->buffer.mean(cancel), 0)
-                             : make_ready(each.stage->buffer, each.at.head);
+            const HeadChoice head = each.at.head < 0 ? HeadChoice{HeadChoice::Kind::mean}
+                                                     : HeadChoice{HeadChoice::Kind::one, each.at.head};
+            make_ready(*trace, *each.stage, {head}, cancel);
         }
         compare_with(survey.heads, chosen, cancel);
     } catch (const Canceled&) {

@@ -4,6 +4,7 @@
 #include "core/error.h"
 #include "core/mechanism/evaluate.h"
 #include "core/mechanism/mechanisms.h"
+#include "core/picture/shown_matrix.h"
 #include "core/session/sweep.h"
 
 namespace attnscope {
@@ -42,7 +43,9 @@ void compute(SweptValues& swept, const std::stop_token& cancel) {
             throw Error(ErrorKind::bad_input, why);
         if (stage.shape().head_size() * (swept.frames.size() + 1) > k_most_cells)
             throw Error(ErrorKind::too_large, "the frames have too many cells: shorten the sentence");
-        make_ready(*trace, head, cancel);
+        make_ready(*trace, {head}, cancel);
+        const ShownMatrix shown = shown_matrix(stage, head);
+        shown.buffer->percentiles(shown.head);
         swept.frames.push_back(
             {step.value, {trace, trace->stage(stage.key()), head, step_title(sweep, step.value)}});
         before = trace;

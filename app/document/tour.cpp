@@ -12,29 +12,29 @@ constexpr TourStep k_steps[] = {
      [](const Session& begun, const Session& now, const Interaction&) {
          return now.experiment.input.text != begun.experiment.input.text;
      }},
-    {"Ask a cell",
+    {"Inspect a cell",
      "Click a cell of the weights. The inspector at the right shows why it has its value, number by "
      "number.",
      "matrix", "",
      [](const Session& begun, const Session& now, const Interaction&) {
          return now.presentation.locked && now.presentation.locked != begun.presentation.locked;
      }},
-    {"Turn a setting",
+    {"Change a setting",
      "Drag the temperature to the right and back: the weights spread out, and sharpen again.", "temperature",
      "temperature",
      [](const Session& begun, const Session& now, const Interaction&) {
          return now.experiment.weighting.temperature != begun.experiment.weighting.temperature;
      }},
     {"Compare",
-     "Press P. The present is pinned as A; what you change from now on is B, and B − A stands beside "
-     "them under Compare.",
+     "Press P to pin the current experiment as A. What you change next is B; Compare shows A, B and "
+     "B − A side by side.",
      "compare", "",
      [](const Session& begun, const Session& now, const Interaction&) {
          return now.pinned && now.pinned != begun.pinned;
      }},
     {"Take it with you",
      "Ctrl+E exports what you see: a figure for a paper, the numbers, or a PyTorch script that "
-     "gives the same ones.",
+     "computes the same numbers.",
      "File", "",
      [](const Session&, const Session&, const Interaction& state) {
          return state.dialog == Dialog::exporting;

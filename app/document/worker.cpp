@@ -33,7 +33,7 @@ bool has_tokens(const Experiment& e) {
 
 /// What the window shows of traces.
 struct Wanted {
-    HeadChoice head = {};
+    WantedPictures pictures = {};
     bool gradients = false;
     bool operator==(const Wanted&) const = default;
 };
@@ -44,7 +44,7 @@ bool lacks_gradients(const Trace& trace, const Wanted& wanted) {
 }
 
 bool is_ready(const Trace& trace, const Wanted& wanted) {
-    return !lacks_gradients(trace, wanted) && is_ready(trace, wanted.head);
+    return !lacks_gradients(trace, wanted) && is_ready(trace, wanted.pictures);
 }
 
 /// Computes gradients that are wanted; returns what to tell the user if they do not fit in memory.
@@ -69,7 +69,7 @@ WorkResult evaluate_one(SlotName slot, const Experiment& experiment, const Trace
         if (!result.words) return result;
         auto trace = std::make_shared<Trace>(evaluate(experiment, previous, options));
         result.notice = add_gradients(*trace, wanted, options.cancel);
-        make_ready(*trace, wanted.head, options.cancel);
+        make_ready(*trace, wanted.pictures, options.cancel);
         result.trace = std::move(trace);
     } catch (const Canceled&) {
     }
@@ -360,7 +360,7 @@ bool Worker::Shared::prepare(std::unique_lock<std::mutex>& lock, SlotName slot) 
             notice = add_gradients(*with, wanted, cancel);
             ready = std::move(with);
         }
-        make_ready(*ready, wanted.head, cancel);
+        make_ready(*ready, wanted.pictures, cancel);
         done = true;
     } catch (const Canceled&) {
     } catch (const std::exception&) {
@@ -441,8 +441,8 @@ void Worker::compute_on(std::function<BackendChoice()> choose, bool at_once) {
     shared_->compute_on(std::move(choose), at_once);
 }
 void Worker::leave_card(const std::string& why) { shared_->leave_card(why); }
-void Worker::prepare_for(SlotName slot, const HeadChoice& head, bool gradients) {
-    shared_->prepare_for(slot, {head, gradients});
+void Worker::prepare_for(SlotName slot, const WantedPictures& pictures, bool gradients) {
+    shared_->prepare_for(slot, {pictures, gradients});
 }
 void Worker::compute_again() { shared_->compute_again(); }
 BackendReport Worker::backend() const { return shared_->backend(); }

@@ -8,6 +8,7 @@
 #include <string>
 #include <thread>
 
+#include "app/document/readiness.h"
 #include "app/document/slot.h"
 #include "core/gpu/choice.h"
 #include "core/graph/run_options.h"
@@ -63,10 +64,10 @@ public:
     /// Reports that the GPU that computed the newest traces was lost, which was noticed when reading from it:
     /// the newest experiments are computed again on the CPU.
     void leave_card(const std::string& why);
-    /// Sets which head of a slot is shown, or the mean over heads, and whether gradients are. From then on
-    /// its results are ready to draw these; the newest is delivered again if it was not. A trace has no
-    /// gradients if it has no loss, or if they do not fit in memory, which a notice says.
-    void prepare_for(SlotName slot, const HeadChoice& head, bool gradients = false);
+    /// Sets which pictures of a slot are shown, and whether gradients are. From then on its results are ready
+    /// to draw these; the newest is delivered again if it was not. A trace has no gradients if it has no
+    /// loss, or if they do not fit in memory, which a notice says.
+    void prepare_for(SlotName slot, const WantedPictures& pictures, bool gradients = false);
     /// Computes every stage of the newest experiments again, as the shaders have changed.
     void compute_again();
     BackendReport backend() const;

@@ -11,6 +11,8 @@ namespace attnscope {
 /// current.
 class CardTiles {
 public:
+    explicit CardTiles(ShaderSource shaders) : programs_(std::move(shaders)) {}
+
     /// Fills `texture` with what pooled_cells gives for `range`, if the source's values and mask are on the
     /// card and a shader can access enough of them for a row of the tile. Otherwise returns false and leaves
     /// the texture as it was. Throws Error(backend) if the shader does not compile.

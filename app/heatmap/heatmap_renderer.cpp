@@ -7,7 +7,6 @@
 
 #include "app/platform/imgui_compat.h"
 #include "core/error.h"
-#include "core/gpu/shaders.h"
 #include "core/picture/color_scale.h"
 #include "core/picture/colormap.h"
 
@@ -20,11 +19,6 @@ constexpr double k_smallest_gapped_cell = 6;
 constexpr std::uint64_t k_falling_key = 0x66616c6c;
 constexpr std::uint64_t k_rising_key = 0x72697365;
 
-std::uint64_t stamp_of_shaders() {
-    return (shader_stamp("heatmap.vert") * 31 + shader_stamp("heatmap.frag")) * 31 +
-           shader_stamp("tile.comp");
-}
-
 void set_color(GLint at, Rgb8 color) {
     glUniform3f(at, static_cast<float>(color.red) / 255, static_cast<float>(color.green) / 255,
                 static_cast<float>(color.blue) / 255);
@@ -32,8 +26,9 @@ void set_color(GLint at, Rgb8 color) {
 
 }  // namespace
 
-HeatmapRenderer::Program::Program(TextOf text_of, std::span<const std::string> defines)
-    : shader({"heatmap.vert", text_of("heatmap.vert")}, {"heatmap.frag", text_of("heatmap.frag")}, defines) {
+HeatmapRenderer::Program::Program(const ShaderSource& shaders, std::span<const std::string> defines)
+    : shader({"heatmap.vert", shaders.text("heatmap.vert")}, {"heatmap.frag", shaders.text("heatmap.frag")},
+             defines) {
     const auto find = [&](const char* name) { return shader.uniform(name); };
     at = {.display = find("u_display"),
           .rectangle = find("u_rectangle"),
@@ -59,25 +54,35 @@ HeatmapRenderer::Program::Program(TextOf text_of, std::span<const std::string> d
           .dot = find("u_dot")};
 }
 
-HeatmapRenderer::Programs::Programs(TextOf text_of)
-    : colors(text_of, {}),
-      hatched_colors(text_of, std::vector<std::string>{"HATCH"}),
-      marked_colors(text_of, std::vector<std::string>{"HATCH", "MARKS"}),
-      dots(text_of, std::vector<std::string>{"DOTS"}) {}
+HeatmapRenderer::Programs::Programs(const ShaderSource& shaders)
+    : colors(shaders, {}),
+      hatched_colors(shaders, std::vector<std::string>{"HATCH"}),
+      marked_colors(shaders, std::vector<std::string>{"HATCH", "MARKS"}),
+      dots(shaders, std::vector<std::string>{"DOTS"}) {}
 
 /// Takes the current shaders if they build; otherwise the previous ones stay, at first the built-in ones.
 void HeatmapRenderer::build_programs() {
     try {
-        programs_ = std::make_unique<Programs>(shader_text);
+        programs_ = std::make_unique<Programs>(shaders_);
         problem_.clear();
     } catch (const Error& error) {
         problem_ = error.what();
-        if (!programs_) programs_ = std::make_unique<Programs>(built_in_shader_text);
+        if (!programs_) programs_ = std::make_unique<Programs>(ShaderSource());
     }
 }
 
-HeatmapRenderer::HeatmapRenderer(const Theme& theme)
-    : shaders_stamp_(stamp_of_shaders()), falling_(256, 1), rising_(1, 256), theme_(&theme) {
+std::uint64_t HeatmapRenderer::stamp_of_shaders() const {
+    return (shaders_.stamp("heatmap.vert") * 31 + shaders_.stamp("heatmap.frag")) * 31 +
+           shaders_.stamp("tile.comp");
+}
+
+HeatmapRenderer::HeatmapRenderer(const Theme& theme, ShaderSource shaders)
+    : shaders_(std::move(shaders)),
+      shaders_stamp_(stamp_of_shaders()),
+      falling_(256, 1),
+      rising_(1, 256),
+      tiles_(shaders_),
+      theme_(&theme) {
     build_programs();
     for (int i = 0; i < 256; ++i) falling_(255 - i, 0) = rising_(0, i) = static_cast<float>(i);
     for (const Colormap& map : colormaps()) add_table(map.colors);

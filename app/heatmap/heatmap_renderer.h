@@ -46,7 +46,7 @@ struct HeatmapLook {
 class HeatmapRenderer {
 public:
     /// Throws Error(backend) if the built-in shaders do not build.
-    explicit HeatmapRenderer(const Theme& theme);
+    HeatmapRenderer(const Theme& theme, ShaderSource shaders);
 
     void set_theme(const Theme& theme) { theme_ = &theme; }
     /// Adds a color table; returns its number for HeatmapLook::table.
@@ -83,15 +83,14 @@ private:
             opacity;
         GLint gap_color, masked, hatch, nan, plus_infinity, minus_infinity, mark, dot_background, dot;
     };
-    using TextOf = std::string (*)(std::string_view shader);
     struct Program {
-        Program(TextOf text_of, std::span<const std::string> defines);
+        Program(const ShaderSource& shaders, std::span<const std::string> defines);
         gl::Shader shader;
         Uniforms at{};
     };
     /// One program for each combination of what a tile's cells may need.
     struct Programs {
-        explicit Programs(TextOf text_of);
+        explicit Programs(const ShaderSource& shaders);
         Program colors, hatched_colors, marked_colors, dots;
     };
     struct Piece {
@@ -121,8 +120,10 @@ private:
     void draw_pieces(const Record& record, HeatmapTiles::Needs needs) const;
     void set_uniforms(const Program& program, const Record& record, ImVec2 display) const;
     void build_programs();
+    std::uint64_t stamp_of_shaders() const;
     std::vector<Piece> pieces_in_sight(ImDrawList& list, const HeatmapSource& source, const Placed& placed);
 
+    ShaderSource shaders_;
     std::unique_ptr<Programs> programs_;
     std::uint64_t shaders_stamp_;
     std::string problem_;

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "app/heatmap/card_tiles.h"
 #include "app/heatmap/heatmap_source.h"
@@ -16,6 +17,8 @@ namespace attnscope {
 class HeatmapTiles {
 public:
     static constexpr int k_size = k_tile_size;
+
+    explicit HeatmapTiles(ShaderSource shaders) : card_(std::move(shaders)) {}
 
     /// Drops tiles unused for 60 frames, and the oldest ones beyond `k_budget` bytes.
     void begin_frame();

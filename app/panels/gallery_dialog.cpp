@@ -11,12 +11,12 @@
 namespace attnscope {
 namespace {
 
-constexpr float k_width = 1120, k_height = 640;           ///< of the dialog's contents
-constexpr float k_least_card = 268, k_card_height = 104;  ///< units
+constexpr float k_gallery_width = 1120, k_gallery_height = 640;  ///< of the dialog's contents
+constexpr float k_least_card = 268, k_card_height = 104;         ///< units
 constexpr float k_gap = 10, k_pad = 10;
 constexpr float k_heading = 34;       ///< height of a theme's name
 constexpr float k_least_part = 0.2f;  ///< of a picture's place that its shorter side fills
-constexpr int k_most_lines = 4;       ///< of a promise
+constexpr int k_promise_lines = 4;    ///< of a promise
 
 /// What the example shows first.
 void picture(Desk& desk, const Ui& ui, const Area& place, int index) {
@@ -58,7 +58,7 @@ bool card(Desk& desk, const Ui& ui, const Area& area, int index, int columns, in
         y += title_line;
     }
     y += ui.px(2);
-    const int lines = std::clamp(static_cast<int>((area.max.y - pad / 2 - y) / line), 1, k_most_lines);
+    const int lines = std::clamp(static_cast<int>((area.max.y - pad / 2 - y) / line), 1, k_promise_lines);
     const std::string promise(of.promise);
     const auto broken = broken_lines(ui.fonts.caption, promise, width, lines);
     for (const std::string& text : broken) {
@@ -74,8 +74,8 @@ bool card(Desk& desk, const Ui& ui, const Area& area, int index, int columns, in
 void gallery_dialog(Desk& desk, const Ui& ui, ActionContext& context) {
     desk.gallery.update();
     desk.gallery.request({ui.theme.choice});
-    const float width = dialog_width(ui, k_width), gap = ui.px(k_gap);
-    const float height = std::min(ui.px(k_height), ImGui::GetIO().DisplaySize.y - ui.px(110));
+    const float width = dialog_width(ui, k_gallery_width), gap = ui.px(k_gap);
+    const float height = std::min(ui.px(k_gallery_height), ImGui::GetIO().DisplaySize.y - ui.px(110));
     ImGui::BeginChild("cards", {width, height});
     const float inside = width - ui.px(18);
     const int columns = std::max(1, static_cast<int>((inside + gap) / (ui.px(k_least_card) + gap)));

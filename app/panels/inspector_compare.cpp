@@ -12,6 +12,7 @@
 #include "core/graph/explain.h"
 #include "core/number_text.h"
 #include "core/picture/shown_matrix.h"
+#include "core/utf8.h"
 
 namespace attnscope {
 namespace {
@@ -69,8 +70,7 @@ void compare_proofs(Desk& desk, const Column& c, const ComparedCells& cells) {
             desk.document.proof(*cells.stage_b, cells.head_b, in_b, SlotName::live));
     };
     const auto& [a, b] = proofs(cells.a, cells.b);
-    std::string kind = stage_heading(*cells.stage_b->info) + " · A and B";
-    for (char& letter : kind) letter = static_cast<char>(std::toupper(static_cast<unsigned char>(letter)));
+    const std::string kind = upper(stage_heading(*cells.stage_b->info) + " · A and B");
     heading(c, kind, fmt::format("row {} · column {}", cells.b.row + 1, cells.b.column + 1));
     const auto name_of = [&](const Cell& cell) {
         const std::string row = legible(trace.row_label(*cells.stage_b, cell.row));

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "app/document/given.h"
+#include "app/panels/own_rows.h"
 #include "app/panels/setting_rows.h"
 #include "core/error.h"
 #include "core/experiment/masks.h"
@@ -14,14 +15,6 @@ namespace attnscope {
 namespace {
 
 const char* const k_painted_help = "a custom mask: any pairs, painted or set as a matrix";
-
-std::string open_cells(Desk& desk) {
-    const Stage* mask =
-        desk.document.trace() ? desk.document.trace()->find(mask_stage(desk.document.experiment())) : nullptr;
-    if (!mask) return "";
-    const std::size_t all = mask->shape().size(), open = all - mask->buffer.range().zero;
-    return fmt::format("{} of {} open", open, all);
-}
 
 int token_count(Desk& desk) {
     return desk.document.trace() ? static_cast<int>(desk.document.trace()->columns.size()) : 1;
@@ -79,7 +72,7 @@ void arguments_field(Desk& desk, const Ui& ui, std::size_t index, float width) {
 }
 
 /// A row for a kind that is off (no `index`), or for the rule at `index` in the experiment's rules.
-void mask_row(Desk& desk, const Ui& ui, const MaskKind& kind, const std::string& label,
+void mask_row(Desk& desk, const Ui& ui, const Option& option, const MaskKind& kind, const std::string& label,
               std::optional<std::size_t> index) {
     const auto control = [&](float width) {
         const bool pressed = switch_field(ui, "on", index.has_value());
@@ -97,7 +90,7 @@ void mask_row(Desk& desk, const Ui& ui, const MaskKind& kind, const std::string&
         ImGui::SameLine(0, ui.px(6));
         arguments_field(desk, ui, *index, width - ui.px(46));
     };
-    option_row(desk, ui, "mask", label.c_str(), control, kind.summary);
+    option_row(desk, ui, option, control, {.label = label, .help = std::string(kind.summary)});
 }
 
 std::string size_text(const GivenMatrix& matrix) {
@@ -146,14 +139,14 @@ void begin_painting(Desk& desk) {
 }
 
 /// The custom mask, or a button that starts painting one.
-void painted_row(Desk& desk, const Ui& ui) {
+void painted_row(Desk& desk, const Ui& ui, const Option& option) {
     const GivenMatrix* mask = desk.document.experiment().weights.find_given("mask");
     const auto control = [&](float width) {
         if (mask) return given_fields(desk, ui, "mask", GivenMatrix(*mask), width);
         if (small_button(ui, "paint", "paint…", "Shows the mask: click and drag to paint", width))
             begin_painting(desk);
     };
-    option_row(desk, ui, "mask", "Painted", control, k_painted_help);
+    option_row(desk, ui, option, control, {.label = "Painted", .help = k_painted_help});
 }
 
 /// The kind of mask in the field's terms: a valid length masks the padding after it.
@@ -164,9 +157,16 @@ std::string label_of(const MaskKind& kind) {
 
 }  // namespace
 
+std::string open_cells(const Desk& desk) {
+    const Stage* mask =
+        desk.document.trace() ? desk.document.trace()->find(mask_stage(desk.document.experiment())) : nullptr;
+    if (!mask) return "";
+    const std::size_t all = mask->shape().size(), open = all - mask->buffer.range().zero;
+    return fmt::format("{} of {} open", open, all);
+}
+
 /// One row per kind of rule, and another for each further rule of the same kind.
-void mask_section(Desk& desk, const Ui& ui) {
-    if (!section_header(ui, OptionSection::mask, open_cells(desk))) return;
+void mask_rows(Desk& desk, const Ui& ui, const Option& option) {
     for (const MaskKind& kind : mask_kinds()) {
         const std::string name = label_of(kind);
         const std::vector<MaskRule> rules = desk.document.experiment().weighting.mask;
@@ -174,36 +174,35 @@ void mask_section(Desk& desk, const Ui& ui) {
         for (std::size_t i = 0; i < rules.size(); ++i)
             if (rules[i].kind == kind.choice) {
                 ++shown;
-                mask_row(desk, ui, kind, shown == 1 ? name : fmt::format("{} {}", name, shown), i);
+                mask_row(desk, ui, option, kind, shown == 1 ? name : fmt::format("{} {}", name, shown), i);
                 if (desk.document.experiment().weighting.mask != rules) return;
             }
         if (shown) continue;
         const bool common = kind.choice == MaskForm::causal || kind.choice == MaskForm::valid;
-        if (common || !leaves_out(desk, ui, "mask", name, std::string(kind.summary)))
-            mask_row(desk, ui, kind, name, std::nullopt);
+        if (common || !leaves_out(desk, ui, option.name, name, std::string(kind.summary)))
+            mask_row(desk, ui, option, kind, name, std::nullopt);
     }
     const bool painted = desk.document.experiment().is_given("mask");
-    if (painted || !leaves_out(desk, ui, "mask", "Painted", k_painted_help)) painted_row(desk, ui);
+    if (painted || !leaves_out(desk, ui, option.name, "Painted", k_painted_help))
+        painted_row(desk, ui, option);
 }
 
-void given_section(Desk& desk, const Ui& ui) {
+void given_rows(Desk& desk, const Ui& ui, const Option& option) {
     const auto given = desk.document.experiment().weights.given;  // copied, as a button changes it
-    const auto others = given.size() - given.count("mask");
-    if (!section_header(ui, OptionSection::custom, others ? std::to_string(others) : "")) return;
     for (const auto& [name, matrix] : given)
         if (name != "mask")
-            option_row(
-                desk, ui, "given", name.c_str(),
-                [&, &name = name, &matrix = matrix](float width) {
-                    given_fields(desk, ui, name, matrix, width);
-                },
-                find_given_name(name)->what);
+            option_row(desk, ui, option,
+                       [&, &name = name, &matrix = matrix](float width) {
+                           given_fields(desk, ui, name, matrix, width);
+                       },
+                       {.label = name, .help = std::string(find_given_name(name)->what)});
     const auto control = [&](float width) {
-        if (small_button(ui, "give", "set…", "Set a matrix instead of computing it", width))
+        if (small_button(ui, "give", "set…", "Set a matrix by hand instead of computing or drawing it",
+                         width))
             desk.state.open(Dialog::giving);
     };
-    option_row(desk, ui, "given", "Matrix", control,
-               "a stage or a weight matrix, typed, pasted, or read from a CSV or NPY file");
+    option_row(desk, ui, option, control,
+               {.help = "a stage or a weight matrix, typed, pasted, or read from a CSV or NPY file"});
 }
 
 }  // namespace attnscope

@@ -14,10 +14,10 @@
 namespace attnscope {
 namespace {
 
-constexpr float k_margin = 16, k_padding = 7, k_line = 18;
+constexpr float k_note_margin = 16, k_padding = 7, k_line = 18;
 constexpr float k_cross = 22;    ///< the close button
 constexpr float k_widest = 980;  ///< units; longer lines are hard to read
-constexpr int k_most_lines = 3;
+constexpr int k_note_lines = 3;
 
 bool shows(const Desk& desk) {
     const std::string& note = desk.document.session().note;
@@ -85,7 +85,7 @@ NoteText lay_out_note(Desk& desk, const Ui& ui, float width, int most) {
 }
 
 float text_room(Desk& desk, const Ui& ui, float width) {
-    return width - ui.px(2 * k_margin + k_cross + 12) - offers_width(desk, ui, width);
+    return width - ui.px(2 * k_note_margin + k_cross + 12) - offers_width(desk, ui, width);
 }
 
 float height_of(const Ui& ui, std::size_t lines) {
@@ -138,7 +138,7 @@ float note_strip_height(Desk& desk, const Ui& ui, float width, float room) {
     const int lines = static_cast<int>((room - ui.px(2 * k_padding)) / ui.px(k_line));
     return height_of(
         ui,
-        lay_out_note(desk, ui, text_room(desk, ui, width), std::clamp(lines, 1, k_most_lines)).lines.size());
+        lay_out_note(desk, ui, text_room(desk, ui, width), std::clamp(lines, 1, k_note_lines)).lines.size());
 }
 
 void note_strip(Desk& desk, const Ui& ui, const Area& area, const std::function<void(const Action&)>& run) {
@@ -149,7 +149,7 @@ void note_strip(Desk& desk, const Ui& ui, const Area& area, const std::function<
     list->AddLine({area.min.x, area.max.y - 1}, {area.max.x, area.max.y - 1}, ink(ui.theme.line));
     const int most = static_cast<int>((area.height() - ui.px(2 * k_padding)) / ui.px(k_line) + 0.5f);
     const NoteText note = lay_out_note(desk, ui, text_room(desk, ui, area.width()), most);
-    const float left = area.min.x + ui.px(k_margin), top = area.min.y + ui.px(k_padding + 1);
+    const float left = area.min.x + ui.px(k_note_margin), top = area.min.y + ui.px(k_padding + 1);
     ImGui::SetCursorScreenPos({left, area.min.y});
     ImGui::InvisibleButton("note", {note.width, area.height()});
     if (note.cut) tooltip(ui, desk.document.session().note);
@@ -158,8 +158,9 @@ void note_strip(Desk& desk, const Ui& ui, const Area& area, const std::function<
         draw_text(list, ui.fonts.body,
                   {left + (i == 0 ? note.indent : 0), top + ui.px(k_line) * static_cast<float>(i)},
                   ink(ui.theme.secondary), note.lines[i]);
-    offers(desk, ui, area, area.max.x - ui.px(k_margin + k_cross) - ui.px(6), run);
-    if (cross(ui, {area.max.x - ui.px(k_margin + k_cross) + ui.px(6), area.min.y + ui.px(k_padding - 2)}))
+    offers(desk, ui, area, area.max.x - ui.px(k_note_margin + k_cross) - ui.px(6), run);
+    if (cross(ui,
+              {area.max.x - ui.px(k_note_margin + k_cross) + ui.px(6), area.min.y + ui.px(k_padding - 2)}))
         desk.saved.closed_note = desk.document.session().note;
 }
 

@@ -5,7 +5,6 @@
 #include <array>
 
 #include "app/panels/dialog_parts.h"
-#include "core/gpu/shaders.h"
 #include "core/number_text.h"
 
 namespace attnscope {
@@ -153,7 +152,8 @@ void parity_dialog(Desk& desk, const Ui& ui) {
     // Queried first: a run that ends now has its report by then.
     const bool idle = !desk.parity.running();
     std::shared_ptr<const ParityReport> report = desk.parity.report();
-    if (report && !(report->experiment() == desk.document.experiment() && report->shaders == shaders_stamp()))
+    if (report && !(report->experiment() == desk.document.experiment() &&
+                    report->shaders == desk.parity.shaders_stamp()))
         report = nullptr;
     if (!report && idle) desk.parity.start(desk.document.experiment());
     const bool running = desk.parity.running();

@@ -36,7 +36,7 @@ std::string without_numbers(std::string label) {
 /// The sum of the terms, where there are any, and the steps.
 std::vector<ProofStep> steps_of(const Proof& proof) {
     std::vector<ProofStep> steps;
-    const std::string sum = proof.terms_title.substr(0, proof.terms_title.find(','));
+    const std::string& sum = proof.terms_title.sum;
     const bool has_step = !proof.steps.empty() && proof.steps.front().label == sum;
     if (!proof.terms.empty() && !has_step) steps.push_back({sum, proof.terms_result});
     steps.insert(steps.end(), proof.steps.begin(), proof.steps.end());

@@ -20,7 +20,7 @@ constexpr float k_new_sentence_width = 102;
 constexpr float k_field_height = 36;
 constexpr float k_chip_height = 24;
 constexpr float k_chip_gap = 8;
-constexpr int k_most_lines = 3;
+constexpr int k_chip_lines = 3;
 constexpr float k_low = 600;  ///< units; a lower window has one line of chips
 
 /// One token of a sentence, as shown.
@@ -33,7 +33,7 @@ struct Chip {
     std::string guess;  ///< where its features come from, if the lexicon does not have it
 };
 
-int most_lines(const Ui& ui, float window_height) { return window_height < ui.px(k_low) ? 1 : k_most_lines; }
+int most_lines(const Ui& ui, float window_height) { return window_height < ui.px(k_low) ? 1 : k_chip_lines; }
 
 /// A sentence: that of the queries, or that of the keys and values.
 struct Sentence {
@@ -169,7 +169,7 @@ std::string facts(Desk& desk, const Sentence& sentence) {
     if (std::string reason = why_unread(desk, sentence); !reason.empty()) return reason;
     if (const auto& unknown = unknown_in(desk, sentence); !unknown.empty()) {
         const auto [begin, end] = unknown.front();
-        return fmt::format("not a word of this task: {}",
+        return fmt::format("not in this task's vocabulary: {}",
                            legible((e.input.*sentence.text).substr(begin, end - begin)));
     }
     const std::string tokens = count_text(desk, sentence);
@@ -340,7 +340,7 @@ void chips(Desk& desk, const Ui& ui, const Sentence& sentence, const Area& area)
             ink(ui.theme.faint), fmt::format("and {} more", count - all.size()), Align::right);
 }
 
-constexpr float k_margin = 16;
+constexpr float k_sentence_margin = 16;
 constexpr float k_between = 14;  ///< two sentences
 const char* const k_add = "+ second sentence";
 
@@ -348,7 +348,7 @@ float add_width(const Ui& ui) { return text_width(ui.fonts.caption, k_add) + ui.
 
 /// The width for the chips of one sentence: half the window if there are two.
 float chips_width(const Ui& ui, float window_width, bool two) {
-    const float width = window_width - ui.px(2 * k_margin);
+    const float width = window_width - ui.px(2 * k_sentence_margin);
     return two ? (width - ui.px(k_between)) / 2 : width - add_width(ui) - ui.px(8);
 }
 
@@ -402,7 +402,7 @@ void sentence_panel(Desk& desk, const Ui& ui, const Area& area, SentenceFields& 
     const bool two = shows_second(desk);
     const float top = area.min.y + ui.px(11), chips_top = top + ui.px(k_field_height + 8);
     const float width = chips_width(ui, area.width(), two);
-    const float left = area.min.x + ui.px(k_margin), right = area.max.x - ui.px(k_margin);
+    const float left = area.min.x + ui.px(k_sentence_margin), right = area.max.x - ui.px(k_sentence_margin);
     const float first_right = two ? left + width : right;
     sentence_field(desk, ui, first_sentence(desk.document.experiment(), two),
                    {{left, top}, {first_right, top + ui.px(k_field_height)}}, fields.first, run);

@@ -5,8 +5,8 @@
 
 namespace attnscope {
 
-FrameHost::FrameHost(Clipboard clipboard, ThemeKind theme)
-    : layer_(std::move(clipboard), theme), heatmaps_(theme_of(theme)) {}
+FrameHost::FrameHost(Clipboard clipboard, ThemeKind theme, ShaderSource shaders)
+    : layer_(std::move(clipboard), theme), heatmaps_(theme_of(theme), std::move(shaders)) {}
 
 void FrameHost::set_theme(ThemeKind theme) {
     layer_.set_theme(theme);

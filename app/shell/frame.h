@@ -11,6 +11,7 @@
 #include "app/heatmap/image_textures.h"
 #include "app/platform/input_queue.h"
 #include "app/ui/imgui_layer.h"
+#include "core/gpu/shaders.h"
 
 namespace attnscope {
 
@@ -46,7 +47,7 @@ struct FrameCallbacks {
 /// throughout.
 class FrameHost {
 public:
-    FrameHost(Clipboard clipboard, ThemeKind theme);
+    FrameHost(Clipboard clipboard, ThemeKind theme, ShaderSource shaders);
 
     InputQueue& input() { return input_; }
     const InputQueue& input() const { return input_; }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "app/platform/wide_text.h"
 #include "core/utf8.h"
@@ -11,7 +12,7 @@ namespace attnscope {
 namespace {
 
 constexpr double k_frame_seconds = 1.0 / 60;
-constexpr int k_frames_after_input = 2;
+constexpr int k_settling_frames = 2;
 
 Key key_of(char32_t code) {
     const auto offset = [&](Key first, char32_t start) {
@@ -25,8 +26,8 @@ Key key_of(char32_t code) {
 
 }  // namespace
 
-HeadlessWindow::HeadlessWindow(int width, int height, float scale, ThemeKind theme)
-    : context_(width, height), host_(memory_clipboard(), theme), scale_(scale) {}
+HeadlessWindow::HeadlessWindow(int width, int height, float scale, ThemeKind theme, ShaderSource shaders)
+    : context_(width, height), host_(memory_clipboard(), theme, std::move(shaders)), scale_(scale) {}
 
 bool HeadlessWindow::step(const FrameCallbacks& callbacks) {
     context_.bind();
@@ -36,7 +37,7 @@ bool HeadlessWindow::step(const FrameCallbacks& callbacks) {
 
 void HeadlessWindow::settle(const FrameCallbacks& callbacks) {
     while (!host_.input().empty()) step(callbacks);
-    for (int i = 0; i < k_frames_after_input; ++i) step(callbacks);
+    for (int i = 0; i < k_settling_frames; ++i) step(callbacks);
 }
 
 std::vector<InputEvent> typing(std::string_view utf8) {

@@ -13,7 +13,8 @@ namespace attnscope {
 class HeadlessWindow {
 public:
     /// Throws Error(backend) if OpenGL is not available without a display.
-    HeadlessWindow(int width, int height, float scale = 1, ThemeKind theme = ThemeKind::dark);
+    HeadlessWindow(int width, int height, float scale = 1, ThemeKind theme = ThemeKind::dark,
+                   ShaderSource shaders = {});
 
     void push(InputEvent event) { host_.input().push(std::move(event)); }
     /// Draws one frame. True if the window should close.

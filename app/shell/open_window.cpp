@@ -9,7 +9,6 @@
 #include "app/shell/window.h"
 #include "app/shell/workspace.h"
 #include "core/error.h"
-#include "core/gpu/shaders.h"
 #include "core/session/examples.h"
 
 namespace attnscope {
@@ -18,10 +17,6 @@ namespace {
 constexpr double k_seconds_between_looks = 0.25;  ///< interval of checking for changed shaders
 constexpr std::chrono::milliseconds k_longest_end{800};
 constexpr double k_trial_seconds = 1;  ///< a session that computes for longer is marked as on trial
-
-double now() {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 /// The state for the first start of the program.
 SavedState first_state() {
@@ -40,6 +35,7 @@ SavedState with_placement(SavedState state, const Window& window) {
 /// What the windows of one run share.
 struct Run {
     const EvaluateOptions& options;
+    const ShaderSource& shaders;
     EndSignals& end;
     Keeper& keeper;
     TrialMark& trial;
@@ -48,18 +44,20 @@ struct Run {
 /// Shows `state` until the window closes, then updates it. `problem` is displayed at once. True if the
 /// graphics card was reset.
 bool show(SavedState& state, const std::string& problem, bool may_use_card, const Run& run) {
-    Window::Options look{
-        .window = {}, .theme = ThemeKind::dark, .interface_scale = static_cast<float>(state.scale)};
+    Window::Options look{.window = {},
+                         .theme = ThemeKind::dark,
+                         .interface_scale = static_cast<float>(state.scale),
+                         .shaders = run.shaders};
     look.window.width = state.width;
     look.window.height = state.height;
     Window window(look);
-    Workspace workspace(state, run.options, window.waker());
+    Workspace workspace(state, run.options, window.waker(), run.shaders);
     if (may_use_card) workspace.offer_card(window.gl_version(), [&] { return window.share_context(); });
     if (!problem.empty()) workspace.notice(problem, true);
     run.end.watch(window.waker());
     run.keeper.watch(window.waker());
 
-    double computing_since = now();
+    double computing_since = seconds_now();
     bool fonts_looked_at = false;
     std::string failure;
     const auto say = [&](const std::string& text, bool is_problem) {
@@ -77,14 +75,14 @@ bool show(SavedState& state, const std::string& problem, bool may_use_card, cons
                                                    static_cast<float>(frame.height) / monitor));
         window.set_title(workspace.title());
         if (workspace.quits() || run.end.asked()) window.close();
-        if (!shader_folder().empty()) window.request_frame_in(k_seconds_between_looks);
+        if (!run.shaders.folder().empty()) window.request_frame_in(k_seconds_between_looks);
         // Fonts are loaded for the first frame.
         const std::string& fonts = window.host().layer().font_warning();
         if (!std::exchange(fonts_looked_at, true) && problem.empty() && !fonts.empty()) say(fonts, true);
         const bool computing = workspace.document().busy() && workspace.document().stale();
-        if (!computing) computing_since = now();
+        if (!computing) computing_since = seconds_now();
         if (!computing) run.trial.set(false);
-        if (computing && now() - computing_since > k_trial_seconds) run.trial.set(true);
+        if (computing && seconds_now() - computing_since > k_trial_seconds) run.trial.set(true);
         if (computing) window.request_frame_in(k_trial_seconds);
         run.keeper.look(with_placement(workspace.state(), window));
         const std::string kept_problem = run.keeper.problem();
@@ -106,7 +104,7 @@ bool show(SavedState& state, const std::string& problem, bool may_use_card, cons
 }  // namespace
 
 int open_window(std::optional<Session> session, const std::string& file, const EvaluateOptions& options,
-                std::optional<BackendWish> backend) {
+                std::optional<BackendWish> backend, const ShaderSource& shaders) {
     EndSignals end;
     const std::string folder = state_folder();
     const StateLock lock(folder);
@@ -131,7 +129,7 @@ int open_window(std::optional<Session> session, const std::string& file, const E
     Keeper keeper(lock.held() ? folder : "", kept.value_or(SavedState{}));
     const SaveAtExit save_at_exit(keeper);
     bool may_use_card = true;
-    while (show(state, problem, may_use_card, {options, end, keeper, trial})) {
+    while (show(state, problem, may_use_card, {options, shaders, end, keeper, trial})) {
         if (!may_use_card) {
             keeper.keep();
             throw Error(ErrorKind::backend,

@@ -15,11 +15,11 @@ constexpr double k_longest_wait = 10;    // seconds; nothing depends on it
 // slow.
 constexpr double k_unseen_seconds = 0.012, k_most_unseen_seconds = 0.1;
 
-double now() {
+}  // namespace
+
+double seconds_now() {
     return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
-
-}  // namespace
 
 struct Window::Wake {
     std::mutex mutex;
@@ -43,10 +43,10 @@ struct Window::Wake {
 
 Window::Window(const Options& options)
     : window_(options.window),
-      host_(window_.clipboard(), options.theme),
+      host_(window_.clipboard(), options.theme, options.shaders),
       wake_(std::make_shared<Wake>()),
       interface_scale_(options.interface_scale),
-      last_frame_(now()) {}
+      last_frame_(seconds_now()) {}
 
 Window::~Window() { wake_->end(); }
 
@@ -57,7 +57,7 @@ std::function<void()> Window::waker() const {
 void Window::request_frames(int n) { frames_left_ = std::max(frames_left_, n); }
 
 void Window::request_frame_in(double seconds) {
-    const double at = now() + seconds;
+    const double at = seconds_now() + seconds;
     due_ = due_ ? std::min(*due_, at) : at;
 }
 
@@ -86,7 +86,7 @@ bool Window::collect_input(double wait_seconds) {
     const bool changed = !events.empty() || window_.take_damage() || wake_->take();
     for (InputEvent& event : events) host_.input().push(std::move(event));
     if (changed || !host_.input().empty()) request_frames(k_frames_after_input);
-    if (due_ && now() >= *due_) {
+    if (due_ && seconds_now() >= *due_) {
         due_.reset();
         request_frames(1);
     }
@@ -100,12 +100,13 @@ double Window::idle_seconds(const FrameCallbacks& callbacks) const {
     // Frames without input follow the screen's refresh even if its driver does not wait for it; meanwhile
     // input is handled at once.
     const bool animated = callbacks.wants_redraw && callbacks.wants_redraw();
-    if (frames_left_ > 0 || animated) return std::max(0.0, last_frame_ + window_.refresh_seconds() - now());
-    return due_ ? std::clamp(*due_ - now(), 0.0, k_longest_wait) : k_longest_wait;
+    if (frames_left_ > 0 || animated)
+        return std::max(0.0, last_frame_ + window_.refresh_seconds() - seconds_now());
+    return due_ ? std::clamp(*due_ - seconds_now(), 0.0, k_longest_wait) : k_longest_wait;
 }
 
 double Window::seconds_since_last_frame() {
-    const double at = now();
+    const double at = seconds_now();
     return at - std::exchange(last_frame_, at);
 }
 
@@ -115,17 +116,18 @@ bool Window::draw(const FrameCallbacks& callbacks) {
     if (shown) size_ = {.width = window_.width(), .height = window_.height(), .scale = scale()};
     // Fast typing takes several frames per key: all but the last are processed without being displayed, for
     // as long as displaying takes, so that slow drawing does not delay typing.
-    const double until = now() + std::clamp(showing_seconds_, k_unseen_seconds, k_most_unseen_seconds);
+    const double until =
+        seconds_now() + std::clamp(showing_seconds_, k_unseen_seconds, k_most_unseen_seconds);
     bool close = false;
-    while (!close && host_.input().backlog() && now() < until) {
+    while (!close && host_.input().backlog() && seconds_now() < until) {
         close = host_.step(callbacks, size_, seconds_since_last_frame(), false);
     }
-    const double begin = now();
+    const double begin = seconds_now();
     if (!close) close = host_.step(callbacks, size_, seconds_since_last_frame(), shown);
     window_.set_cursor(ImGui::GetMouseCursor());
     window_.wait(0);  // a key is read with the current keyboard layout: the sooner the better
     if (shown) window_.present();
-    if (shown) showing_seconds_ = now() - begin;
+    if (shown) showing_seconds_ = seconds_now() - begin;
     lost_ = gl::was_reset();
     frames_left_ = std::max(0, frames_left_ - 1);
     return close || lost_;

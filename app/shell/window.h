@@ -13,12 +13,16 @@
 
 namespace attnscope {
 
+/// Seconds on a clock that is never set back.
+double seconds_now();
+
 class Window {
 public:
     struct Options {
         GlfwWindow::Options window;
         ThemeKind theme = ThemeKind::dark;
         float interface_scale = 1;  ///< times the monitor's own scale
+        ShaderSource shaders = {};
     };
 
     /// Throws Error(backend): no display, no OpenGL 3.3.

@@ -245,7 +245,8 @@ void Workspace::on_drop(const std::vector<std::string>& paths) {
     opener_.cancel();
     interaction_.to_open.reset();
     dropped_.assign(paths.begin(), paths.end());
-    std::stable_partition(dropped_.begin(), dropped_.end(), [](const std::string& path) { return !is_matrix_file(path); });
+    std::stable_partition(dropped_.begin(), dropped_.end(),
+                          [](const std::string& path) { return !is_matrix_file(path); });
     const bool into_dialog = interaction_.dialog == Dialog::giving && paths.size() == 1;
     if (into_dialog && is_matrix_file(paths.front())) {
         interaction_.give_form.file = paths.front();

@@ -9,6 +9,7 @@
 #include "app/views/alignment_scene.h"
 #include "app/views/focus_layout.h"
 #include "app/views/labels.h"
+#include "app/views/ribbons.h"
 #include "app/views/views.h"
 #include "core/graph/stage_table.h"
 #include "core/mechanism/mechanisms.h"
@@ -20,24 +21,24 @@
 namespace attnscope {
 namespace {
 
-constexpr float k_header = 56, k_low_header = 42;
-constexpr float k_most_pitch = 40;   ///< units from word to word
-constexpr float k_most_column = 88;  ///< units of a cell's width
-constexpr float k_most_lines = 620;  ///< units between the words
-constexpr float k_between = 8;       ///< gap between words and lines
-constexpr float k_narrow = 640;      ///< units; a narrower view has no color bar
-constexpr float k_bar_room = 72;
+constexpr float k_alignment_header = 56, k_low_alignment_header = 42;
+constexpr float k_most_word_pitch = 40;  ///< units from word to word
+constexpr float k_most_column = 88;      ///< units of a cell's width
+constexpr float k_most_alignment = 620;  ///< units between the words
+constexpr float k_beside_words = 8;      ///< gap between words and lines
+constexpr float k_without_bar = 640;     ///< units; a narrower view has no color bar
+constexpr float k_alignment_bar = 72;
 constexpr float k_caption_band = 24;
 constexpr float k_least_step = 132;  ///< units that the step panel needs
-constexpr float k_step_header = 52;
-constexpr float k_near = 6;                          ///< units to a line at which it counts as pointed at
-constexpr std::size_t k_measured = 512;              ///< words whose widths are measured
-constexpr int k_segments = 48, k_few_segments = 20;  ///< segments of a line; few if there are many lines
+constexpr float k_alignment_step_header = 52;
+constexpr float k_near_ribbon = 6;  ///< units to a line at which it counts as pointed at
+constexpr int k_ribbon_segments = 48,
+              k_few_ribbon_segments = 20;  ///< segments of a line; few if there are many lines
 constexpr int k_many_lines = 600;
 constexpr int k_most_rows = 400;  ///< rows of the matrix for which lines are drawn
 
 /// The layout of the view, in pixels.
-struct Places {
+struct AlignmentPlaces {
     AxisPlace words, steps, columns;
     float words_left, words_right;  ///< right ends of the source words and the steps' words
     float steps_left, steps_right;
@@ -46,13 +47,6 @@ struct Places {
     ColumnLabels column_labels;
     bool has_bar;
 };
-
-float longest(const Ui& ui, const std::vector<std::string>& words, float most) {
-    float width = ui.px(44);
-    for (std::size_t i = 0; i < std::min(words.size(), k_measured); ++i)
-        width = std::max(width, text_width(ui.fonts.strong, legible(words[i])));
-    return std::min(width, most);
-}
 
 std::vector<std::string> source_words(const AlignmentScene& scene) {
     std::vector<std::string> words;
@@ -65,18 +59,18 @@ AxisPlace spread(int count, float from, float to, float pitch) {
     return {count, from, to, origin, pitch};
 }
 
-/// Places the columns from left to right: words, lines, steps, matrix, color bar.
-void place_columns(const Ui& ui, const AlignmentScene& scene, const Area& area, Places& at) {
-    const float width = area.width(), gap = ui.px(k_between);
-    const bool narrow = width < ui.px(k_narrow);
+/// AlignmentPlaces the columns from left to right: words, lines, steps, matrix, color bar.
+void place_columns(const Ui& ui, const AlignmentScene& scene, const Area& area, AlignmentPlaces& at) {
+    const float width = area.width(), gap = ui.px(k_beside_words);
+    const bool narrow = width < ui.px(k_without_bar);
     at.has_bar = !narrow;
-    const float words = longest(ui, source_words(scene), 0.18f * width);
-    const float steps = longest(ui, scene.said, 0.18f * width);
-    const float bar = narrow ? 0 : ui.px(k_bar_room), matrix_gap = ui.px(14);
+    const float words = words_room(ui, source_words(scene), 0, 0.18f * width);
+    const float steps = words_room(ui, scene.said, 0, 0.18f * width);
+    const float bar = narrow ? 0 : ui.px(k_alignment_bar), matrix_gap = ui.px(14);
     const auto columns = static_cast<float>(scene.matrix.columns());
     float cell = std::min(ui.px(56), (narrow ? 0.32f : 0.4f) * width / columns);
     const float room = width - words - steps - 2 * gap - matrix_gap - bar;
-    const float lines = std::min(room - cell * columns, ui.px(k_most_lines));
+    const float lines = std::min(room - cell * columns, ui.px(k_most_alignment));
     cell = std::min(ui.px(k_most_column), (room - lines) / columns);
     at.words_left = area.min.x;
     at.words_right = area.min.x + words;
@@ -89,9 +83,9 @@ void place_columns(const Ui& ui, const AlignmentScene& scene, const Area& area, 
     at.columns = {scene.matrix.columns(), at.matrix.min.x, at.matrix.max.x, at.matrix.min.x, cell};
 }
 
-/// Places words and steps in columns of the same height.
-void place_rows(const Ui& ui, const AlignmentScene& scene, const Area& area, Places& at) {
-    const float widest = longest(ui, source_words(scene), ui.px(90));
+/// AlignmentPlaces words and steps in columns of the same height.
+void place_rows(const Ui& ui, const AlignmentScene& scene, const Area& area, AlignmentPlaces& at) {
+    const float widest = words_room(ui, source_words(scene), 0, ui.px(90));
     const bool level = widest + ui.px(6) <= at.columns.pitch, roomy = area.height() > ui.px(230);
     at.column_labels = !scene.aligned ? ColumnLabels::none
                        : level        ? ColumnLabels::level
@@ -100,7 +94,7 @@ void place_rows(const Ui& ui, const AlignmentScene& scene, const Area& area, Pla
     const float band = at.column_labels == ColumnLabels::upright ? widest + ui.px(10) : ui.px(k_caption_band);
     const float top = area.min.y + std::max(band, ui.px(k_caption_band)), height = area.max.y - top;
     const auto pitch = [&](int count) {
-        return std::min(ui.px(k_most_pitch), height / static_cast<float>(count));
+        return std::min(ui.px(k_most_word_pitch), height / static_cast<float>(count));
     };
     const float block = std::max(pitch(scene.words) * static_cast<float>(scene.words),
                                  pitch(scene.steps()) * static_cast<float>(scene.steps()));
@@ -113,8 +107,8 @@ void place_rows(const Ui& ui, const AlignmentScene& scene, const Area& area, Pla
     at.caption_bottom = top - ui.px(6);
 }
 
-Places lay_out(const Ui& ui, const AlignmentScene& scene, const Area& area) {
-    Places at{};
+AlignmentPlaces lay_out(const Ui& ui, const AlignmentScene& scene, const Area& area) {
+    AlignmentPlaces at{};
     place_columns(ui, scene, area, at);
     place_rows(ui, scene, area, at);
     return at;
@@ -122,8 +116,9 @@ Places lay_out(const Ui& ui, const AlignmentScene& scene, const Area& area) {
 
 // ---- the lines
 
-void line(const Ui& ui, const Places& at, int word, int step, float width, ImU32 color) {
-    const int segments = at.words.count * at.steps.count > k_many_lines ? k_few_segments : k_segments;
+void line(const Ui& ui, const AlignmentPlaces& at, int word, int step, float width, ImU32 color) {
+    const int segments =
+        at.words.count * at.steps.count > k_many_lines ? k_few_ribbon_segments : k_ribbon_segments;
     const float left = at.lines.min.x, right = at.lines.max.x, middle = (left + right) / 2;
     const float from = at.words.middle(word), to = at.steps.middle(step);
     ImGui::GetWindowDrawList()->AddBezierCubic({left, from}, {middle, from}, {middle, to}, {right, to}, color,
@@ -135,7 +130,7 @@ bool stands_out(const AlignmentScene& scene, int word, int step) {
     return scene.by_word ? word == scene.lit_word : step == scene.step;
 }
 
-void weight_lines(const Ui& ui, const AlignmentScene& scene, const Places& at, bool standing_out) {
+void weight_lines(const Ui& ui, const AlignmentScene& scene, const AlignmentPlaces& at, bool standing_out) {
     const double pitch = std::min(at.words.pitch, at.steps.pitch) / ui.scale;
     const int stride = (scene.steps() + k_most_rows - 1) / k_most_rows;
     const double others = others_opacity(scene.steps());
@@ -153,7 +148,7 @@ void weight_lines(const Ui& ui, const AlignmentScene& scene, const Places& at, b
 }
 
 /// Without attention all lines meet in one point, the context of every step.
-void meeting_lines(const Ui& ui, const AlignmentScene& scene, const Places& at) {
+void meeting_lines(const Ui& ui, const AlignmentScene& scene, const AlignmentPlaces& at) {
     ImDrawList* list = ImGui::GetWindowDrawList();
     const ImVec2 node{(at.lines.min.x + at.lines.max.x) / 2, (at.lines.min.y + at.lines.max.y) / 2};
     const auto half = [&](float x, float y, ImU32 color, float width) {
@@ -173,12 +168,12 @@ void meeting_lines(const Ui& ui, const AlignmentScene& scene, const Places& at) 
 }
 
 /// The line nearest to the mouse; lines of the locked step take precedence.
-std::optional<Cell> line_at(Desk& desk, const Ui& ui, const AlignmentScene& scene, const Places& at,
+std::optional<Cell> line_at(Desk& desk, const Ui& ui, const AlignmentScene& scene, const AlignmentPlaces& at,
                             ImVec2 mouse) {
     const auto way = static_cast<float>(line_height((mouse.x - at.lines.min.x) / at.lines.width()));
     std::optional<Cell> found;
     const int locked = locked_query(desk.document.presentation(), scene.steps());
-    float nearest = ui.px(k_near);
+    float nearest = ui.px(k_near_ribbon);
     const auto look = [&](int i) {
         const int most = i == locked ? k_lines_that_stand_out : lines_per_row(scene.steps());
         for (const WordLine& each : word_lines(scene.weights(i), scene.scale, most)) {
@@ -194,7 +189,7 @@ std::optional<Cell> line_at(Desk& desk, const Ui& ui, const AlignmentScene& scen
     return found;
 }
 
-void lines(Desk& desk, const Ui& ui, const AlignmentScene& scene, const Places& at) {
+void lines(Desk& desk, const Ui& ui, const AlignmentScene& scene, const AlignmentPlaces& at) {
     ImGui::SetCursorScreenPos(at.lines.min);
     ImGui::InvisibleButton("weight lines",
                            {std::max(1.0f, at.lines.width()), std::max(1.0f, at.lines.height())});
@@ -221,7 +216,7 @@ std::optional<int> word_under_mouse(const char* id, float left, float right, con
     return place.at(ImGui::GetIO().MousePos.y);
 }
 
-void source(Desk& desk, const Ui& ui, const AlignmentScene& scene, const Places& at) {
+void source(Desk& desk, const Ui& ui, const AlignmentScene& scene, const AlignmentPlaces& at) {
     if (const auto j = word_under_mouse("sources", at.words_left, at.words_right, at.words)) {
         desk.state.pointing_token = PointedToken{*j, true};
         if (scene.aligned && ImGui::IsMouseReleased(0) && was_click())
@@ -242,7 +237,7 @@ void source(Desk& desk, const Ui& ui, const AlignmentScene& scene, const Places&
     }
 }
 
-void steps(Desk& desk, const Ui& ui, const AlignmentScene& scene, const Places& at) {
+void steps(Desk& desk, const Ui& ui, const AlignmentScene& scene, const AlignmentPlaces& at) {
     if (const auto i = word_under_mouse("steps", at.steps_left, at.steps_right, at.steps)) {
         point_at(desk, scene.matrix, step_cell(scene, *i));
         if (ImGui::IsMouseReleased(0) && was_click()) toggle_lock(desk, scene.matrix, step_cell(scene, *i));
@@ -261,7 +256,7 @@ void steps(Desk& desk, const Ui& ui, const AlignmentScene& scene, const Places& 
 
 // ---- the matrix
 
-void column_labels(const Ui& ui, const AlignmentScene& scene, const Places& at) {
+void column_labels(const Ui& ui, const AlignmentScene& scene, const AlignmentPlaces& at) {
     if (at.column_labels == ColumnLabels::none) return;
     ImDrawList* list = ImGui::GetWindowDrawList();
     const int stride = label_stride(ui, at.columns.pitch);
@@ -285,7 +280,7 @@ void walk(Desk& desk, const AlignmentScene& scene, const KeyboardUse& keys) {
         walk_cells(desk.document, *scene.matrix.stage, keys.steps_down, keys.steps);
 }
 
-void matrix(Desk& desk, const Ui& ui, const AlignmentScene& scene, const Places& at) {
+void matrix(Desk& desk, const Ui& ui, const AlignmentScene& scene, const AlignmentPlaces& at) {
     ImGui::SetCursorScreenPos(at.matrix.min);
     ImGui::InvisibleButton("matrix", {std::max(1.0f, at.matrix.width()), std::max(1.0f, at.matrix.height())});
     const ImVec2 mouse = ImGui::GetIO().MousePos;
@@ -302,7 +297,7 @@ void matrix(Desk& desk, const Ui& ui, const AlignmentScene& scene, const Places&
     paint_scale(ui, scene.scale, {{left, at.matrix.min.y}, {left + ui.px(14), bottom}});
 }
 
-void captions(const Ui& ui, const AlignmentScene& scene, const Places& at) {
+void captions(const Ui& ui, const AlignmentScene& scene, const AlignmentPlaces& at) {
     ImDrawList* list = ImGui::GetWindowDrawList();
     const ImU32 faint = ink(ui.theme.faint);
     const float line = compat::font_size(*ui.fonts.caption);
@@ -331,7 +326,7 @@ std::string summary(const AlignmentScene& scene) {
     if (const Stage* center = trace.find("alignment_center"_stage))
         text += "  ·  window around word " + short_text(center->buffer.at(0, scene.step, 0) + 1.0);
     if (trace.experiment.seq2seq.encoder == Encoder::forward)
-        text += "  ·  forward encoder: each annotation covers only the words up to it";
+        text += "  ·  forward encoder: each annotation covers only the words up to its own";
     return text;
 }
 
@@ -380,17 +375,18 @@ std::string why_no_alignment(const Desk& desk) {
 
 void alignment_view(Desk& desk, const Ui& ui, const Area& area, const std::function<void(const Action&)>&) {
     const AlignmentScene scene = scene_of(desk);
-    const bool low = area.height() < ui.px(420), narrow = area.width() < ui.px(k_narrow);
+    const bool low = area.height() < ui.px(420), narrow = area.width() < ui.px(k_without_bar);
     const float left = area.min.x + ui.px(narrow ? 14 : 24), right = area.max.x - ui.px(narrow ? 10 : 20);
     header(ui, scene, {{left, area.min.y}, {right, area.max.y}}, low);
-    const Area body{{left, area.min.y + ui.px(low ? k_low_header : k_header)},
+    const Area body{{left, area.min.y + ui.px(low ? k_low_alignment_header : k_alignment_header)},
                     {right, area.max.y - ui.px(low ? 8 : 16)}};
     // The step panel takes what its words need, at most half of the area.
-    const float liked = ui.px(k_step_header) + ui.px(19) * static_cast<float>(std::max(scene.words, 9));
+    const float liked =
+        ui.px(k_alignment_step_header) + ui.px(19) * static_cast<float>(std::max(scene.words, 9));
     float below =
         std::clamp(liked, ui.px(k_least_step), std::max(ui.px(k_least_step), 0.44f * body.height()));
     if (body.height() < ui.px(2 * k_least_step)) below = 0;
-    const Places at =
+    const AlignmentPlaces at =
         lay_out(ui, scene, {body.min, {body.max.x, body.max.y - below - ui.px(below > 0 ? 24 : 0)}});
     lines(desk, ui, scene, at);
     source(desk, ui, scene, at);

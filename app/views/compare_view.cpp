@@ -22,20 +22,20 @@ namespace {
 
 using Run = std::function<void(const Action&)>;
 
-constexpr float k_margin = 18;
-constexpr float k_header = 68;  ///< buttons, and in what the two differ
+constexpr float k_compare_margin = 18;
+constexpr float k_compare_header = 68;  ///< buttons, and in what the two differ
 constexpr float k_card_width = 92, k_card_height = 66, k_card_gap = 8;
-constexpr float k_caption = 46;  ///< above each matrix: its name, and formula or range
-constexpr float k_panel_gap = 26, k_most_labels = 110;
-constexpr float k_largest_cell = 56;
+constexpr float k_compare_caption = 46;  ///< above each matrix: its name, and formula or range
+constexpr float k_panel_gap = 26, k_most_compare_labels = 110;
+constexpr float k_largest_compared_cell = 140;
 constexpr float k_rows_share = 0.34f;  ///< of the height, for the row as bars
 constexpr float k_bar_pitch = 22, k_least_rows_height = 96;
 
 /// A, B and B − A in the order in which they stand.
-enum Panel { panel_a, panel_b, panel_difference, k_panels };
+enum ComparePanel { panel_a, panel_b, panel_difference, k_panels };
 
 /// What is drawn: a comparison and the two matrices of the stage asked for, all of the same traces.
-struct Scene {
+struct CompareScene {
     const std::shared_ptr<const Comparison>& comparison;
     std::optional<ShownStage> a, b;
     std::shared_ptr<const Difference> difference;
@@ -120,7 +120,8 @@ void header(Desk& desk, const Ui& ui, const Area& area, const Run& run) {
     const char* const with = "Compare with ▾";
     ImGui::SetCursorScreenPos({x, y});
     const float width = text_width(ui.fonts.body, with) + ui.px(24);
-    if (small_button(ui, "compare with", with, "Pins what is shown as A, and changes one thing", width))
+    if (small_button(ui, "compare with", with, "Pins the current experiment as A and changes one setting",
+                     width))
         ImGui::OpenPopup("presets");
     if (ImGui::IsPopupOpen("presets")) ImGui::SetNextWindowPos({x, y + ui.px(28)});
     if (ImGui::BeginPopup("presets")) {
@@ -129,7 +130,7 @@ void header(Desk& desk, const Ui& ui, const Area& area, const Run& run) {
     }
     x += width + ui.px(8);
     if (pinned) {
-        x += button(desk, ui, {x, y}, "compare.exchange", "Exchange A and B", run);
+        x += button(desk, ui, {x, y}, "compare.exchange", "Swap A and B", run);
         x += button(desk, ui, {x, y}, "compare.unpin", "Unpin", run);
     }
     const std::string differ = pinned ? differences_text(desk.document.session()) : "";
@@ -146,12 +147,13 @@ void header(Desk& desk, const Ui& ui, const Area& area, const Run& run) {
 void invitation(Desk& desk, const Ui& ui, const Area& area, const Run& run) {
     ImDrawList* list = ImGui::GetWindowDrawList();
     float y = area.min.y + ui.px(6);
-    draw_text(list, ui.fonts.title, {area.min.x, y}, ink(ui.theme.text), "Compare what is shown with …",
-              Align::left, area.width());
+    draw_text(list, ui.fonts.title, {area.min.x, y}, ink(ui.theme.text),
+              "Compare the current experiment with …", Align::left, area.width());
     y += ui.px(30);
-    draw_text(list, ui.fonts.body, {area.min.x, y}, ink(ui.theme.secondary),
-              "A choice pins what is shown as A and changes one thing. Or pin it (P) and change any setting.",
-              Align::left, area.width());
+    draw_text(
+        list, ui.fonts.body, {area.min.x, y}, ink(ui.theme.secondary),
+        "A choice pins the current experiment as A and changes one setting. Or pin it (P) and change any.",
+        Align::left, area.width());
     y += ui.px(34);
     const float width = ui.px(190);
     for (const ComparisonPreset& preset : comparison_presets()) {
@@ -176,7 +178,7 @@ std::string largest_text(const StageComparison& stage) {
     return short_text(stage.largest);
 }
 
-std::string card_help(const Scene& scene, const StageComparison& stage) {
+std::string card_help(const CompareScene& scene, const StageComparison& stage) {
     if (std::string why = why_not_compared(stage); !why.empty()) return why;
     std::string text = stage.differs() ? fmt::format("largest |B − A| {}, {:.3g} of A's largest value",
                                                      exact_text(stage.largest), stage.relative)
@@ -191,7 +193,8 @@ std::string card_help(const Scene& scene, const StageComparison& stage) {
     return text;
 }
 
-void card(Desk& desk, const Ui& ui, const Scene& scene, const StageComparison& stage, const Area& area) {
+void card(Desk& desk, const Ui& ui, const CompareScene& scene, const StageComparison& stage,
+          const Area& area) {
     ImDrawList* list = ImGui::GetWindowDrawList();
     const std::string heading = stage_heading(*stage.key.stage);
     ImGui::SetCursorScreenPos(area.min);
@@ -223,7 +226,7 @@ void card(Desk& desk, const Ui& ui, const Scene& scene, const StageComparison& s
 }
 
 /// Scrolls to the card of the stage in focus when another one comes into focus.
-void bring_into_sight(const Scene& scene, float pitch, float room) {
+void bring_into_sight(const CompareScene& scene, float pitch, float room) {
     const auto& stages = scene.comparison->stages;
     const auto found = std::ranges::find_if(stages, [&](const StageComparison& each) {
         return each.key.stage == scene.comparison->of.key.stage;
@@ -236,12 +239,12 @@ void bring_into_sight(const Scene& scene, float pitch, float room) {
 }
 
 /// Every stage as a card; the mouse wheel moves them sideways where they have no room. Returns the height.
-float cards(Desk& desk, const Ui& ui, const Scene& scene, const Area& area) {
+float cards(Desk& desk, const Ui& ui, const CompareScene& scene, const Area& area) {
     ImDrawList* list = ImGui::GetWindowDrawList();
     const StageComparison* first = scene.comparison->first_difference();
     const float title =
         draw_text(list, ui.fonts.strong, area.min, ink(ui.theme.text),
-                  first ? "The two part at " + stage_heading(*first->key.stage) : "No stage differs");
+                  first ? "First difference: " + stage_heading(*first->key.stage) : "No stage differs");
     draw_text(list, ui.fonts.caption, {area.min.x + title + ui.px(12), area.min.y + ui.px(2)},
               ink(ui.theme.secondary), "largest |B − A| of each stage, and as a share of A's largest value",
               Align::left, area.width() - title - ui.px(12));
@@ -268,7 +271,7 @@ float cards(Desk& desk, const Ui& ui, const Scene& scene, const Area& area) {
 // ---- the three matrices
 
 /// The places of the three matrices; those that do not exist are empty.
-struct Places {
+struct ComparePlaces {
     std::array<std::optional<MatrixPlace>, k_panels> panels;
     std::array<float, k_panels> left{};  ///< of each panel with its labels
     float labels_a = 0, labels_b = 0;    ///< widths of the row labels
@@ -277,14 +280,14 @@ struct Places {
     float bottom = 0;
 };
 
-Places places(const Desk& desk, const Ui& ui, const Scene& scene, const Area& area) {
+ComparePlaces places(const Desk& desk, const Ui& ui, const CompareScene& scene, const Area& area) {
     const ShownStage& any = scene.any();
     const auto labels = [&](const std::optional<ShownStage>& shown) {
         if (!shown) return 0.0f;
         const float longest = longest_text(ui, shown->rows(), [&](int i) { return shown->row_label(i); });
-        return std::min(longest, ui.px(k_most_labels)) + ui.px(10);
+        return std::min(longest, ui.px(k_most_compare_labels)) + ui.px(10);
     };
-    Places at;
+    ComparePlaces at;
     at.labels_a = labels(scene.a);
     const bool same_rows = scene.difference && scene.difference->facts.complete;
     at.labels_b = same_rows ? 0 : labels(scene.b);
@@ -297,11 +300,11 @@ Places places(const Desk& desk, const Ui& ui, const Scene& scene, const Area& ar
         scene.a ? longest_text(ui, scene.a->columns(), [&](int j) { return scene.a->column_label(j); }) : 0,
         scene.b ? longest_text(ui, scene.b->columns(), [&](int j) { return scene.b->column_label(j); }) : 0);
     const Zoom& zoom = desk.state.zoom;
-    float width = std::min(room / static_cast<float>(columns), ui.px(k_largest_cell));
+    float width = std::min(room / static_cast<float>(columns), ui.px(k_largest_compared_cell));
     const bool level = width * static_cast<float>(zoom.factor) >= longest + ui.px(4);
     at.column_labels = level ? ui.px(18) : std::min(longest, ui.px(86)) + ui.px(8);
-    at.top = area.min.y + ui.px(k_caption) + at.column_labels;
-    float height = std::min((area.max.y - at.top) / static_cast<float>(rows), ui.px(k_largest_cell));
+    at.top = area.min.y + ui.px(k_compare_caption) + at.column_labels;
+    float height = std::min((area.max.y - at.top) / static_cast<float>(rows), ui.px(k_largest_compared_cell));
     // Between tokens cells are nearly square; a little wider, so that a number fits.
     if (any.stage->info->columns == Axis::key_token) {
         width = std::min(width, std::max(height * 1.4f, ui.px(40)));
@@ -309,7 +312,7 @@ Places places(const Desk& desk, const Ui& ui, const Scene& scene, const Area& ar
     }
     if (height <= 0 || width <= 0) return at;
     float left = area.min.x;
-    const auto add = [&](Panel panel, const ShownStage& shown, float label) {
+    const auto add = [&](ComparePanel panel, const ShownStage& shown, float label) {
         at.left[panel] = left + label;
         at.panels[panel] = MatrixPlace{
             place_axis(shown.rows(), height, at.top, at.top + height * static_cast<float>(rows), zoom.factor,
@@ -333,7 +336,7 @@ struct Lit {
     int row_a = -1, column_a = -1, row_b = -1, column_b = -1;
 };
 
-Lit lit_cells(const Desk& desk, const Scene& scene) {
+Lit lit_cells(const Desk& desk, const CompareScene& scene) {
     Lit lit;
     const auto from = [&](Cell cell, bool of_a) {
         const auto at = [](const std::vector<int>& same, int i) {
@@ -362,13 +365,13 @@ Lit lit_cells(const Desk& desk, const Scene& scene) {
 }
 
 /// The locked cell of B, from which the row below is chosen, else the first row.
-int chosen_row(const Scene& scene, const Lit& lit) {
+int chosen_row(const CompareScene& scene, const Lit& lit) {
     if (lit.row_b >= 0) return lit.row_b;
     return scene.difference && scene.difference->facts.at ? scene.difference->facts.at->row : 0;
 }
 
 /// One scale for both: from the smaller minimum to the larger maximum.
-ColorScale shared_scale(const Desk& desk, const Scene& scene) {
+ColorScale shared_scale(const Desk& desk, const CompareScene& scene) {
     const Presentation& presentation = desk.document.presentation();
     std::optional<ColorScale> scale;
     for (const auto* shown : {&scene.a, &scene.b})
@@ -387,7 +390,8 @@ ColorScale difference_scale(const Difference& difference) {
 }
 
 /// Wheel, drag, hover and click on one of the three; hovering or locking a cell does so in the other two.
-void interact(Desk& desk, const Ui& ui, const Scene& scene, Panel panel, const MatrixPlace& place) {
+void interact(Desk& desk, const Ui& ui, const CompareScene& scene, ComparePanel panel,
+              const MatrixPlace& place) {
     const ShownStage& shown = panel == panel_a ? *scene.a : *scene.b;
     const Area view = place.view();
     ImGui::SetCursorScreenPos(view.min);
@@ -424,7 +428,8 @@ void interact(Desk& desk, const Ui& ui, const Scene& scene, Panel panel, const M
         toggle_lock(desk, *scene.b, {lit.row_b, lit.column_b});
 }
 
-void matrices(Desk& desk, const Ui& ui, const Scene& scene, const Area& area, const Places& at) {
+void matrices(Desk& desk, const Ui& ui, const CompareScene& scene, const Area& area,
+              const ComparePlaces& at) {
     ImDrawList* list = ImGui::GetWindowDrawList();
     const ColorScale scale = shared_scale(desk, scene);
     const Lit lit = lit_cells(desk, scene);
@@ -439,7 +444,7 @@ void matrices(Desk& desk, const Ui& ui, const Scene& scene, const Area& area, co
         if (is_cell && (locked || desk.state.hovered)) outline_cell(ui, *list, place.cell({row, column}));
         list->PopClipRect();
     };
-    for (const Panel panel : {panel_a, panel_b, panel_difference}) {
+    for (const ComparePanel panel : {panel_a, panel_b, panel_difference}) {
         if (!at.panels[panel]) continue;
         const MatrixPlace& place = *at.panels[panel];
         interact(desk, ui, scene, panel, place);
@@ -499,7 +504,7 @@ struct BarOfKey {
 
 /// The open cells of a row of both, each beside its counterpart; the largest ones if there is not room for
 /// all.
-std::vector<BarOfKey> bars_of(const Scene& scene, int row_a, int row_b, std::size_t most) {
+std::vector<BarOfKey> bars_of(const CompareScene& scene, int row_a, int row_b, std::size_t most) {
     std::vector<BarOfKey> bars;
     for (int j = 0; j < scene.b->columns(); ++j) {
         const int column = scene.difference->columns[static_cast<std::size_t>(j)];
@@ -524,7 +529,7 @@ std::string entropy_text(const ShownStage& shown, int row) {
                        shown.columns());
 }
 
-void row_as_bars(Desk& desk, const Ui& ui, const Scene& scene, const Area& area) {
+void row_as_bars(Desk& desk, const Ui& ui, const CompareScene& scene, const Area& area) {
     const int row_b = chosen_row(scene, lit_cells(desk, scene));
     if (row_b >= scene.b->rows()) return;
     const int row_a = scene.difference->rows[static_cast<std::size_t>(row_b)];
@@ -551,7 +556,7 @@ void row_as_bars(Desk& desk, const Ui& ui, const Scene& scene, const Area& area)
                 low = std::min<double>(low, *value);
                 high = std::max<double>(high, *value);
             }
-    const float labels = ui.px(k_most_labels),
+    const float labels = ui.px(k_most_compare_labels),
                 values = text_width(ui.fonts.mono_small, "-00.0000") + ui.px(10);
     const float left = area.min.x + labels + ui.px(10), right = area.max.x - 2 * values - ui.px(8);
     if (right - left < ui.px(40) || !(high > low)) return;
@@ -583,11 +588,11 @@ void row_as_bars(Desk& desk, const Ui& ui, const Scene& scene, const Area& area)
 }  // namespace
 
 void compare_view(Desk& desk, const Ui& ui, const Area& area, const Run& run) {
-    const float margin = ui.px(k_margin);
+    const float margin = ui.px(k_compare_margin);
     const Area inside{{area.min.x + margin, area.min.y + ui.px(12)},
                       {area.max.x - margin, area.max.y - ui.px(8)}};
     header(desk, ui, inside, run);
-    const Area body{{inside.min.x, inside.min.y + ui.px(k_header)}, inside.max};
+    const Area body{{inside.min.x, inside.min.y + ui.px(k_compare_header)}, inside.max};
     if (!desk.document.session().pinned)
         return invitation(desk, ui, {{inside.min.x, inside.min.y + ui.px(44)}, inside.max}, run);
     ImDrawList* list = ImGui::GetWindowDrawList();
@@ -603,8 +608,8 @@ void compare_view(Desk& desk, const Ui& ui, const Area& area, const Run& run) {
         return;
     }
     const StageKey& key = comparison->of.key;
-    const Scene scene{comparison, shown_of(comparison->of.a, key), shown_of(comparison->of.b, key),
-                      comparison->difference};
+    const CompareScene scene{comparison, shown_of(comparison->of.a, key), shown_of(comparison->of.b, key),
+                             comparison->difference};
     const float below = body.min.y + cards(desk, ui, scene, body) + ui.px(14);
     list->AddLine({area.min.x, below}, {area.max.x, below}, ink(ui.theme.line));
     const float top = below + ui.px(12);
@@ -617,7 +622,7 @@ void compare_view(Desk& desk, const Ui& ui, const Area& area, const Run& run) {
     const float rows_height = k_rows_share * (body.max.y - top);
     const bool has_rows = scene.difference && rows_height >= ui.px(k_least_rows_height);
     const Area upper{{body.min.x, top}, {body.max.x, has_rows ? body.max.y - rows_height : body.max.y}};
-    const Places at = places(desk, ui, scene, upper);
+    const ComparePlaces at = places(desk, ui, scene, upper);
     matrices(desk, ui, scene, upper, at);
     if (!scene.difference)
         draw_text(list, ui.fonts.caption, {body.min.x, body.max.y - ui.px(16)}, ink(ui.theme.warning),

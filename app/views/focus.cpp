@@ -8,6 +8,7 @@
 #include "app/views/choosing.h"
 #include "app/views/focus_edit.h"
 #include "app/views/labels.h"
+#include "app/views/matrix_panel.h"
 #include "app/views/views.h"
 #include "core/graph/explain.h"
 #include "core/graph/formula.h"
@@ -138,10 +139,8 @@ void cell_values(Desk& desk, const Ui& ui, const ShownStage& shown, const FocusL
     // Probabilities are never negative.
     const bool of_weights = shown.stage->info->unit == Unit::probability;
     const std::string widest = of_weights ? "0.000" : "-0.000";
-    ImFont* font = ui.fonts.mono;
-    const float room = layout.columns.pitch - ui.px(3);
-    if (room < text_width(font, widest)) font = ui.fonts.mono_small;
-    if (room < text_width(font, widest) || layout.rows.pitch < compat::font_size(*font) + ui.px(2)) return;
+    ImFont* font = number_font(ui, widest, {layout.columns.pitch, layout.rows.pitch});
+    if (!font) return;
     ImDrawList* list = ImGui::GetWindowDrawList();
     for (int i = layout.rows.first(); i <= layout.rows.last(); ++i)
         for (int j = layout.columns.first(); j <= layout.columns.last(); ++j) {
@@ -274,12 +273,6 @@ void row_sentence(const Ui& ui, const ShownStage& shown, const FocusLayout& layo
     draw_text(ImGui::GetWindowDrawList(), ui.fonts.caption, {layout.view().min.x, y}, ink(ui.theme.secondary),
               fmt::format("“{}” {}", legible(shown.row_label(row)), most), Align::left,
               area.max.x - layout.view().min.x);
-}
-
-void focus_on(Desk& desk, const Stage& stage) {
-    const StageKey key = stage.key();
-    desk.document.change([&](Session& session) { session.presentation.focus(key); });
-    desk.state.zoom = {};
 }
 
 /// The arrows move the locked cell, starting at the first one; Enter edits it if the matrix is custom.

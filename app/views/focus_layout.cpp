@@ -10,9 +10,9 @@
 namespace attnscope {
 namespace {
 
-constexpr float k_largest_cell = 64;
-constexpr float k_narrow = 640;  ///< units
-constexpr float k_low = 440;
+constexpr float k_largest_focus_cell = 140;
+constexpr float k_narrow_focus = 640;  ///< units
+constexpr float k_low_focus = 440;
 constexpr float k_bar_width = 14;
 constexpr int k_measured_labels = 256;
 constexpr float k_value_cell = 42;  ///< wide enough for a number
@@ -44,7 +44,7 @@ float longest_label(const Ui& ui, int count, const std::function<std::string(int
     return longest;
 }
 
-/// The width of the mark on a key that no query may look at.
+/// The width of the mark on a key that no query may attend to.
 float column_mark_width(const Ui& ui, const ShownStage& shown) {
     const bool marked =
         shown.stage->info->columns == Axis::key_token && shown.trace->experiment.over_queries();
@@ -64,7 +64,7 @@ struct Rooms {
 /// The largest cells that fit: square between tokens, of any proportion where columns are features. `label`
 /// is the width of the longest column label.
 ImVec2 cell_size(const Ui& ui, const ShownStage& shown, const Rooms& room, float label) {
-    const float largest = ui.px(k_largest_cell);
+    const float largest = ui.px(k_largest_focus_cell);
     const float width = std::min(room.width / static_cast<float>(shown.columns()), largest);
     const float height = std::min(room.height / static_cast<float>(shown.rows()), largest);
     if (shown.stage->info->columns != Axis::key_token) return {width, std::min(height, largest * 0.75f)};
@@ -114,8 +114,8 @@ void center(AxisPlace& columns, float width) {
 
 }  // namespace
 
-bool is_narrow(const Ui& ui, const Area& area) { return area.width() < ui.px(k_narrow); }
-bool is_low(const Ui& ui, const Area& area) { return area.height() < ui.px(k_low); }
+bool is_narrow(const Ui& ui, const Area& area) { return area.width() < ui.px(k_narrow_focus); }
+bool is_low(const Ui& ui, const Area& area) { return area.height() < ui.px(k_low_focus); }
 
 FocusLayout lay_out_focus(Desk& desk, const Ui& ui, const ShownStage& shown, const Area& body) {
     const Spacing space = spacing(ui, body);

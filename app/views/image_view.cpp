@@ -14,14 +14,14 @@
 namespace attnscope {
 namespace {
 
-constexpr float k_header = 60;
-constexpr float k_bar_room = 96;
+constexpr float k_image_header = 60;
+constexpr float k_image_bar = 96;
 constexpr float k_least_tile = 72, k_largest_tile = 168;  ///< units of a word's small picture
 constexpr float k_tile_gap = 12, k_tile_label = 20;
 constexpr int k_most_covers = 20000;  ///< patches in the small pictures, in total
 
 /// What is drawn: weights N × M, where M = grid².
-struct Scene {
+struct ImageScene {
     ShownStage shown;
     const GivenImage& image;
     int grid;
@@ -43,7 +43,7 @@ int lit_key(const Desk& desk) {
     return current_highlight(desk.state, desk.document.presentation(), desk.document.trace().get()).key;
 }
 
-void cover(const Ui& ui, const Scene& scene, const Area& area, int query) {
+void cover(const Ui& ui, const ImageScene& scene, const Area& area, int query) {
     ImDrawList* list = ImGui::GetWindowDrawList();
     for (int key = 0; key < scene.shown.columns(); ++key) {
         const Area patch = scene.patch(area, key);
@@ -62,14 +62,14 @@ void outline(const Ui& ui, const Area& patch, Rgb8 color, float width) {
     ImGui::GetWindowDrawList()->AddRect(patch.min, patch.max, ink(color), 0, 0, ui.px(width));
 }
 
-/// The one patch that hard attention looks at.
-void outline_choice(const Ui& ui, const Scene& scene, const Area& area, int query, float width) {
+/// Outlines the one patch that hard attention chooses.
+void outline_choice(const Ui& ui, const ImageScene& scene, const Area& area, int query, float width) {
     if (!scene.hard) return;
     for (int key = 0; key < scene.shown.columns(); ++key)
         if (scene.shown.at(query, key) == 1) outline(ui, scene.patch(area, key), ui.theme.accent, width);
 }
 
-void grid_lines(const Ui& ui, const Scene& scene, const Area& area) {
+void grid_lines(const Ui& ui, const ImageScene& scene, const Area& area) {
     const float pitch = area.width() / static_cast<float>(scene.grid);
     if (pitch < ui.px(8)) return;
     ImDrawList* list = ImGui::GetWindowDrawList();
@@ -82,7 +82,7 @@ void grid_lines(const Ui& ui, const Scene& scene, const Area& area) {
     }
 }
 
-void patch_values(Desk& desk, const Ui& ui, const Scene& scene, const Area& area, int query) {
+void patch_values(Desk& desk, const Ui& ui, const ImageScene& scene, const Area& area, int query) {
     ImFont* font = ui.fonts.mono_small;
     const float pitch = area.width() / static_cast<float>(scene.grid);
     if (!desk.document.presentation().values || pitch < text_width(font, "0.000") + ui.px(6)) return;
@@ -98,21 +98,20 @@ void patch_values(Desk& desk, const Ui& ui, const Scene& scene, const Area& area
     }
 }
 
-void header(const Ui& ui, const Scene& scene, const Area& area, int query) {
+void header(const Ui& ui, const ImageScene& scene, const Area& area, int query) {
     ImDrawList* list = ImGui::GetWindowDrawList();
     const float left = area.min.x + ui.px(24), y = area.min.y + ui.px(14);
     const std::string word = legible(scene.shown.trace->label(Axis::query_token, query));
     const float width =
         draw_text(list, ui.fonts.title, {left, y}, ink(ui.theme.text), word, Align::left, area.width() / 2);
-    const std::string side = std::to_string(scene.grid);
     draw_text(list, ui.fonts.body, {left + width + ui.px(16), y + ui.px(7)}, ink(ui.theme.secondary),
-              std::string(scene.hard ? "attends to one of " : "attends to ") + side + " × " + side +
-                  " patches: " + stage_heading(*scene.shown.stage->info),
+              fmt::format("attends to {0}{1} × {1} patches: {2}", scene.hard ? "one of " : "", scene.grid,
+                          stage_heading(*scene.shown.stage->info)),
               Align::left, area.max.x - left - width - ui.px(32));
 }
 
 /// The chosen word's weights, in large.
-void large_picture(Desk& desk, const Ui& ui, const Scene& scene, const Area& area, int query) {
+void large_picture(Desk& desk, const Ui& ui, const ImageScene& scene, const Area& area, int query) {
     ImDrawList* list = ImGui::GetWindowDrawList();
     ImGui::SetCursorScreenPos(area.min);
     ImGui::InvisibleButton("picture", {area.width(), area.height()});
@@ -134,7 +133,7 @@ void large_picture(Desk& desk, const Ui& ui, const Scene& scene, const Area& are
 }
 
 /// One word's small picture: hovering shows it in large, a click locks it.
-void tile(Desk& desk, const Ui& ui, const Scene& scene, const Area& area, int query, bool chosen) {
+void tile(Desk& desk, const Ui& ui, const ImageScene& scene, const Area& area, int query, bool chosen) {
     ImGui::SetCursorScreenPos(area.min);
     ImGui::PushID(query);
     const bool clicked = ImGui::InvisibleButton("word", {area.width(), area.height() + ui.px(k_tile_label)});
@@ -156,7 +155,7 @@ void tile(Desk& desk, const Ui& ui, const Scene& scene, const Area& area, int qu
 }
 
 /// Small pictures of as many words as fit.
-void tiles(Desk& desk, const Ui& ui, const Scene& scene, const Area& area, int chosen) {
+void tiles(Desk& desk, const Ui& ui, const ImageScene& scene, const Area& area, int chosen) {
     const float gap = ui.px(k_tile_gap), label = ui.px(k_tile_label);
     const auto count = [&](float room, float pitch) {
         return std::max(0, static_cast<int>((room + gap) / pitch));
@@ -194,21 +193,21 @@ void image_view(Desk& desk, const Ui& ui, const Area& area, const std::function<
     auto shown = shown_stage(trace, "weights_dropped"_stage, presentation);
     if (!shown) shown = shown_stage(trace, "weights"_stage, presentation);
     const Experiment& e = trace.experiment;
-    const Scene scene{*shown, *e.input.image, e.input.grid, scale_of(*shown, presentation),
-                      e.weighting.normalizer == Normalization::hard};
+    const ImageScene scene{*shown, *e.input.image, e.input.grid, scale_of(*shown, presentation),
+                           e.weighting.normalizer == Normalization::hard};
     const int query = chosen_query(desk, scene.queries());
     header(ui, scene, area, query);
 
-    const Area body{{area.min.x + ui.px(24), area.min.y + ui.px(k_header)},
+    const Area body{{area.min.x + ui.px(24), area.min.y + ui.px(k_image_header)},
                     {area.max.x - ui.px(16), area.max.y - ui.px(16)}};
     const float side =
-        std::floor(std::max(ui.px(40), std::min(body.height(), body.width() - ui.px(k_bar_room))));
+        std::floor(std::max(ui.px(40), std::min(body.height(), body.width() - ui.px(k_image_bar))));
     const Area picture{body.min, {body.min.x + side, body.min.y + side}};
     large_picture(desk, ui, scene, picture, query);
     const float bar = picture.max.x + ui.px(16);
     paint_scale(ui, scene.scale,
                 {{bar, picture.min.y + ui.px(6)}, {bar + ui.px(14), picture.max.y - ui.px(6)}});
-    tiles(desk, ui, scene, {{picture.max.x + ui.px(k_bar_room), body.min.y}, body.max}, query);
+    tiles(desk, ui, scene, {{picture.max.x + ui.px(k_image_bar), body.min.y}, body.max}, query);
 }
 
 }  // namespace attnscope

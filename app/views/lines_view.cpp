@@ -11,6 +11,7 @@
 #include "app/views/axis_place.h"
 #include "app/views/choosing.h"
 #include "app/views/labels.h"
+#include "app/views/matrix_painter.h"
 #include "app/views/ribbons.h"
 #include "app/views/views.h"
 #include "core/mechanism/mechanisms.h"
@@ -25,7 +26,7 @@
 namespace attnscope {
 namespace {
 
-constexpr float k_margin = 18, k_header = 76, k_captions = 26;
+constexpr float k_lines_margin = 18, k_lines_header = 76, k_captions = 26;
 constexpr float k_most_pitch = 40;   ///< units from word to word
 constexpr float k_most_lines = 620;  ///< units between the words
 constexpr float k_least_lines = 80;
@@ -36,14 +37,12 @@ constexpr float k_words_share = 0.17f;               ///< of the width, for the 
 constexpr float k_near = 5;                          ///< units to a line at which it counts as pointed at
 constexpr float k_apart = 4.5f;                      ///< units between the lines of two heads
 constexpr float k_text = 13;                         ///< units that a line of text needs
-constexpr std::size_t k_measured = 512;              ///< words whose widths are measured
 constexpr int k_segments = 32, k_few_segments = 16;  ///< of a line; few if there are many lines
-constexpr std::size_t k_many_lines = 800;
-constexpr float k_behind = 0.3f;  ///< opacity of what belongs to an older experiment
+constexpr std::size_t k_crowded_lines = 800;
 constexpr float k_chip = 26, k_chip_gap = 4, k_least_chip = 8;
 
 /// What is drawn: found for a trace that may be older than the document's.
-struct Scene {
+struct LinesScene {
     std::shared_ptr<const FoundLines> found;
     ShownStage shown;  ///< the head, or the mean, that the inspector proves
     double strongest;  ///< the weight of a line of full strength
@@ -62,7 +61,7 @@ struct Kept {
 };
 
 /// All in pixels.
-struct Places {
+struct LinesPlaces {
     AxisPlace queries, keys;
     Area query_side, lines, key_side;
     float query_words, key_words;  ///< the right end of the queries, the left end of the keys
@@ -162,7 +161,7 @@ float head_chips(Desk& desk, const Ui& ui, const Stage& stage, ImVec2 at, float 
     for (int head = 0; head < heads; ++head) x = chip(desk, ui, stage, head, {x, at.y}, width);
     x = chip(desk, ui, stage, -1, {x + ui.px(4), at.y}, mean) + ui.px(4);
     ImGui::SetCursorScreenPos({x, at.y - ui.px(1)});
-    if (small_button(ui, "all heads", "all heads", "Draw the lines of every head, or of the chosen one alone",
+    if (small_button(ui, "all heads", "all heads", "Draw the lines of every head, or only of the chosen one",
                      all))
         toggle_all_heads(desk, stage);
     return x + all + ui.px(20);
@@ -195,7 +194,7 @@ void mass_field(Desk& desk, const Ui& ui, ImVec2 at) {
 }
 
 /// What is drawn, in words.
-std::string summary(const Scene& scene, const Kept& kept, std::size_t drawn) {
+std::string summary(const LinesScene& scene, const Kept& kept, std::size_t drawn) {
     const MassLines& lines = scene.lines();
     const double mass = scene.found->of.mass;
     if (!kept.any()) return mass_text(mass, drawn, lines.count);
@@ -220,15 +219,8 @@ float header(Desk& desk, const Ui& ui, const Area& area, const Stage& stage) {
 
 // ---- layout
 
-float longest(const Ui& ui, const std::vector<std::string>& words, float most) {
-    float width = ui.px(44);
-    for (std::size_t i = 0; i < std::min(words.size(), k_measured); ++i)
-        width = std::max(width, text_width(ui.fonts.strong, legible(words[i])) + ui.px(14));
-    return std::min(width, most);
-}
-
 /// The lines of several heads between two tokens stand side by side.
-std::vector<float> offsets_of_heads(const Ui& ui, const Scene& scene, float pitch) {
+std::vector<float> offsets_of_heads(const Ui& ui, const LinesScene& scene, float pitch) {
     const std::vector<int>& heads = scene.lines().heads;
     std::vector<float> offsets(static_cast<std::size_t>(scene.heads()) + 1);
     const auto count = static_cast<float>(heads.size());
@@ -238,12 +230,12 @@ std::vector<float> offsets_of_heads(const Ui& ui, const Scene& scene, float pitc
     return offsets;
 }
 
-/// Places, from left to right in the middle of the area: numbers, queries, lines, keys, numbers.
-Places lay_out(Desk& desk, const Ui& ui, const Scene& scene, const Area& area) {
-    Places at{};
+/// LinesPlaces, from left to right in the middle of the area: numbers, queries, lines, keys, numbers.
+LinesPlaces lay_out(Desk& desk, const Ui& ui, const LinesScene& scene, const Area& area) {
+    LinesPlaces at{};
     const float width = area.width(), gap = ui.px(k_between), number = ui.px(k_number);
-    at.query_room = longest(ui, scene.lines().queries, k_words_share * width);
-    at.key_room = longest(ui, scene.lines().keys, k_words_share * width);
+    at.query_room = words_room(ui, scene.lines().queries, ui.px(14), k_words_share * width);
+    at.key_room = words_room(ui, scene.lines().keys, ui.px(14), k_words_share * width);
     const float words = at.query_room + at.key_room + 2 * gap;
     const int drawn = static_cast<int>(scene.lines().heads.size());
     const bool have_room = width - words - 2 * number * static_cast<float>(drawn) >= 0.35f * width;
@@ -273,8 +265,7 @@ Places lay_out(Desk& desk, const Ui& ui, const Scene& scene, const Area& area) {
 // ---- what the mouse and the keyboard do
 
 int largest_query(const ShownStage& shown, int key) {
-    const ShownMatrix matrix = shown.matrix();
-    const Eigen::VectorXf column = matrix.buffer->column(matrix.head, key);
+    const Eigen::VectorXf column = shown.column(key);
     int best = 0;
     for (int i = 1; i < static_cast<int>(column.size()); ++i)
         if (column[i] > column[best]) best = i;
@@ -282,7 +273,7 @@ int largest_query(const ShownStage& shown, int key) {
 }
 
 /// Locks the cell that stands for a query or a key, or unlocks it if it stands for the same already.
-void lock_token(Desk& desk, const Scene& scene, const Cell& cell, bool is_key) {
+void lock_token(Desk& desk, const LinesScene& scene, const Cell& cell, bool is_key) {
     const Presentation& presentation = desk.document.presentation();
     const bool is_locked = scene.shown.trace->find_chosen(presentation.stage) == &scene.stage() &&
                            locked_cell(presentation, scene.shown.trace) == cell;
@@ -292,7 +283,7 @@ void lock_token(Desk& desk, const Scene& scene, const Cell& cell, bool is_key) {
 }
 
 /// The token of the locked cell: its query, or its key if that was clicked.
-Kept locked_token(const Desk& desk, const Scene& scene) {
+Kept locked_token(const Desk& desk, const LinesScene& scene) {
     const Presentation& presentation = desk.document.presentation();
     const auto held = held_cell(presentation, scene.shown.trace);
     if (!held) return {};
@@ -303,7 +294,7 @@ Kept locked_token(const Desk& desk, const Scene& scene) {
 }
 
 /// What is highlighted elsewhere: a chip of the sentence, a cell of the inspector.
-Kept token_elsewhere(const Desk& desk, const Scene& scene) {
+Kept token_elsewhere(const Desk& desk, const LinesScene& scene) {
     if (!desk.state.hovered_token && !desk.state.hovered) return locked_token(desk, scene);
     const Highlight lit =
         current_highlight(desk.state, desk.document.presentation(), desk.document.trace().get());
@@ -315,13 +306,13 @@ Kept token_elsewhere(const Desk& desk, const Scene& scene) {
 }
 
 /// The tokens of `kept` that still exist: the sentence may have become shorter.
-Kept within(const Scene& scene, Kept kept) {
+Kept within(const LinesScene& scene, Kept kept) {
     if (kept.query && *kept.query >= scene.shown.rows()) kept.query.reset();
     if (kept.key && *kept.key >= scene.shown.columns()) kept.key.reset();
     return kept;
 }
 
-void zoom_and_pan(Desk& desk, const Places& at) {
+void zoom_and_pan(Desk& desk, const LinesPlaces& at) {
     const MatrixPlace place{at.queries,
                             {1, at.lines.min.x, at.lines.max.x, at.lines.min.x, at.lines.width()}};
     if (ImGui::IsItemActive() && ImGui::IsMouseDragging(0)) pan(desk.state.zoom, place);
@@ -330,7 +321,7 @@ void zoom_and_pan(Desk& desk, const Places& at) {
 }
 
 /// A column of words as one item; returns the one under the mouse, and locks it by a click.
-std::optional<int> side(Desk& desk, const Scene& scene, const Places& at, bool is_key) {
+std::optional<int> side(Desk& desk, const LinesScene& scene, const LinesPlaces& at, bool is_key) {
     const Area& area = is_key ? at.key_side : at.query_side;
     ImGui::SetCursorScreenPos(area.min);
     ImGui::InvisibleButton(is_key ? "keys" : "queries",
@@ -347,7 +338,7 @@ std::optional<int> side(Desk& desk, const Scene& scene, const Places& at, bool i
 }
 
 /// The arrows: ↑ and ↓ go from query to query, ← and → along the keys.
-void walk(Desk& desk, const Scene& scene, const KeyboardUse& keys) {
+void walk(Desk& desk, const LinesScene& scene, const KeyboardUse& keys) {
     if (!keys.steps && !keys.steps_down) return;
     desk.state.locked_key.reset();
     const Presentation& presentation = desk.document.presentation();
@@ -359,7 +350,8 @@ void walk(Desk& desk, const Scene& scene, const KeyboardUse& keys) {
 }
 
 /// The line nearest to the mouse, of several the strongest.
-const MassLine* line_at(const Ui& ui, const Places& at, const std::vector<MassLine>& lines, ImVec2 mouse) {
+const MassLine* line_at(const Ui& ui, const LinesPlaces& at, const std::vector<MassLine>& lines,
+                        ImVec2 mouse) {
     const auto way = static_cast<float>(line_height((mouse.x - at.lines.min.x) / at.lines.width()));
     const MassLine* found = nullptr;
     float nearest = ui.px(k_near);
@@ -376,7 +368,7 @@ const MassLine* line_at(const Ui& ui, const Places& at, const std::vector<MassLi
 // ---- the lines
 
 /// The lines to draw, weakest first: those of the kept tokens, else the strongest in sight.
-std::vector<MassLine> lines_to_draw(const Scene& scene, const Places& at, const Kept& kept) {
+std::vector<MassLine> lines_to_draw(const LinesScene& scene, const LinesPlaces& at, const Kept& kept) {
     std::vector<MassLine> drawn;
     if (kept.query) drawn = lines_of_query(scene.stage(), scene.lines(), *kept.query);
     if (kept.key) {
@@ -394,11 +386,11 @@ std::vector<MassLine> lines_to_draw(const Scene& scene, const Places& at, const 
     return drawn;
 }
 
-void draw_lines(const Desk& desk, const Ui& ui, const Scene& scene, const Places& at,
+void draw_lines(const Desk& desk, const Ui& ui, const LinesScene& scene, const LinesPlaces& at,
                 const std::vector<MassLine>& lines, bool alone, const MassLine* pointed) {
     ImDrawList& list = *ImGui::GetWindowDrawList();
     const Ribbons ribbons(list, at.lines.min.x, at.lines.max.x,
-                          lines.size() > k_many_lines ? k_few_segments : k_segments);
+                          lines.size() > k_crowded_lines ? k_few_segments : k_segments);
     const double pitch = std::min(at.queries.pitch, at.keys.pitch) / ui.scale;
     const double dimmed = is_behind(desk) ? k_behind : 1, crowd = crowd_opacity(lines.size());
     const auto opacity = [&](double strength) {
@@ -450,7 +442,7 @@ std::vector<int> words_with_room(const Ui& ui, const Words& side) {
     return shown;
 }
 
-void draw_word(const Ui& ui, const Places& at, const Words& side, int row, bool linked, bool dimmed) {
+void draw_word(const Ui& ui, const LinesPlaces& at, const Words& side, int row, bool linked, bool dimmed) {
     const bool masked = side.masked[static_cast<std::size_t>(row)], lit = row == side.lit;
     ImFont* font = lit ? ui.fonts.strong : ui.fonts.body;
     const std::string word = legible(side.words[static_cast<std::size_t>(row)]);
@@ -463,7 +455,7 @@ void draw_word(const Ui& ui, const Places& at, const Words& side, int row, bool 
 
 /// The weights at the ends of the kept lines: a column for each head or, without room for these, that of the
 /// head with the largest weight.
-void draw_numbers(const Ui& ui, const Scene& scene, const Places& at, const Words& side,
+void draw_numbers(const Ui& ui, const LinesScene& scene, const LinesPlaces& at, const Words& side,
                   const std::vector<int>& shown) {
     const std::vector<int>& heads = scene.lines().heads;
     const float number = ui.px(k_number);
@@ -484,7 +476,7 @@ void draw_numbers(const Ui& ui, const Scene& scene, const Places& at, const Word
 }
 
 /// Above the words their axis, and above a column of numbers that is of several heads that it is.
-void captions(const Ui& ui, const Scene& scene, const Places& at, const Words& side) {
+void captions(const Ui& ui, const LinesScene& scene, const LinesPlaces& at, const Words& side) {
     ImDrawList* list = ImGui::GetWindowDrawList();
     const float y = at.lines.min.y - ui.px(10) - compat::font_size(*ui.fonts.caption);
     const StageInfo& info = *scene.stage().info;
@@ -497,8 +489,8 @@ void captions(const Ui& ui, const Scene& scene, const Places& at, const Words& s
               Align::right);
 }
 
-void draw_side(const Ui& ui, const Scene& scene, const Places& at, const std::vector<MassLine>& lines,
-               const Kept& kept, bool is_key) {
+void draw_side(const Ui& ui, const LinesScene& scene, const LinesPlaces& at,
+               const std::vector<MassLine>& lines, const Kept& kept, bool is_key) {
     const MassLines& found = scene.lines();
     Words side{is_key ? at.keys : at.queries,
                is_key ? found.keys : found.queries,
@@ -536,8 +528,8 @@ double strongest_weight(const Presentation& presentation, const FoundLines& foun
 }
 
 /// Returns what is drawn, in words.
-std::string picture(Desk& desk, const Ui& ui, const Scene& scene, const Area& body) {
-    const Places at = lay_out(desk, ui, scene, body);
+std::string picture(Desk& desk, const Ui& ui, const LinesScene& scene, const Area& body) {
+    const LinesPlaces at = lay_out(desk, ui, scene, body);
     Kept pointed;
     pointed.query = side(desk, scene, at, false);
     pointed.key = side(desk, scene, at, true);
@@ -574,7 +566,7 @@ std::string why_no_lines(const Desk& desk) {
 }
 
 void lines_view(Desk& desk, const Ui& ui, const Area& area, const std::function<void(const Action&)>&) {
-    const float margin = ui.px(k_margin);
+    const float margin = ui.px(k_lines_margin);
     const Area inside{{area.min.x + margin, area.min.y + ui.px(12)},
                       {area.max.x - margin, area.max.y - ui.px(12)}};
     const Presentation& presentation = desk.document.presentation();
@@ -584,12 +576,13 @@ void lines_view(Desk& desk, const Ui& ui, const Area& area, const std::function<
     // Kept while it is drawn: a click may ask for others.
     const std::shared_ptr<const FoundLines> found = desk.document.lines();
     std::string facts = !found ? "Finding the largest weights…" : found->problem;
-    const Area body{{inside.min.x, inside.min.y + ui.px(k_header)}, inside.max};
+    const Area body{{inside.min.x, inside.min.y + ui.px(k_lines_header)}, inside.max};
     if (found && found->problem.empty() && body.height() > ui.px(2 * k_captions)) {
         const Stage& drawn = *found->of.stage;
-        const Scene scene{found,
-                          {found->of.trace.get(), found->of.stage, head_on_screen(drawn, presentation.head)},
-                          strongest_weight(presentation, *found)};
+        const LinesScene scene{
+            found,
+            {found->of.trace.get(), found->of.stage, head_on_screen(drawn, presentation.head)},
+            strongest_weight(presentation, *found)};
         facts = picture(desk, ui, scene, body);
     }
     draw_text(ImGui::GetWindowDrawList(), ui.fonts.body,

@@ -17,46 +17,50 @@ StagePtr drawn_with_mask(const Trace& trace, const Stage& stage) {
     return record ? record->stage : nullptr;
 }
 
-/// The mask for a head. Where masks differ between heads, the mean is closed exactly where all heads are.
-ShownMatrix mask_matrix(const Stage& mask, int head) {
-    if (head < 0) return {&mask.buffer.mean(), 0, mask.shape().heads > 1};
-    return {&mask.buffer, std::min(head, mask.shape().heads - 1), false};
+/// The mask for a head, or for the mean (−1): if masks differ between heads, their mean is 0 exactly where
+/// all heads are closed. nullopt for a mean that is not known yet.
+std::optional<ShownMatrix> mask_matrix(const Stage& mask, int head) {
+    const int heads = mask.shape().heads;
+    if (head >= 0) return ShownMatrix{&mask.buffer, std::min(head, heads - 1), false};
+    const Buffer* mean = mask.buffer.known_mean();
+    return mean ? std::optional(ShownMatrix{mean, 0, heads > 1}) : std::nullopt;
 }
 
-/// What is known of the levels. Of values on a card they are asked for only where it cannot make a tile
-/// itself.
-HeatmapSource::Levels levels_of(const Buffer& buffer, int head) {
-    return [&buffer, head](int level) -> std::optional<ConstMatrixView> {
-        if (buffer.is_on_device()) return buffer.pooled(head, level);
-        return buffer.known_pooled(head, level);
+/// The pooled levels of a matrix as far as they are known. Those of values on a card are requested only if
+/// the card cannot make a tile itself.
+HeatmapSource::Levels levels_of(const std::optional<ShownMatrix>& matrix) {
+    return [matrix](int level) -> std::optional<ConstMatrixView> {
+        if (!matrix) return std::nullopt;
+        const auto& [buffer, head, is_mean] = *matrix;
+        return buffer->is_on_device() ? buffer->pooled(head, level) : buffer->known_pooled(head, level);
     };
 }
 
+HeatmapSource::OnCard on_card(const std::optional<ShownMatrix>& matrix) {
+    return matrix ? HeatmapSource::OnCard{matrix->buffer->device(), matrix->head} : HeatmapSource::OnCard{};
+}
+
 HeatmapSource source_of(const ShownStage& shown, bool transposed) {
-    const ShownMatrix matrix = shown.matrix();
-    const Buffer& buffer = *matrix.buffer;
-    const int head = matrix.head;
+    const std::optional<ShownMatrix> matrix = shown.matrix();
     HeatmapSource source;
     source.rows = shown.rows();
     source.columns = shown.columns();
-    source.values = levels_of(buffer, head);
-    source.levels = buffer.levels() + 1;  // including the matrix itself
-    source.card_values = {buffer.device(), head};
-    if (source.card_values.values) source.card_range = buffer.range(head);
+    source.values = levels_of(matrix);
+    source.levels = shown.stage->buffer.levels() + 1;  // including the matrix itself
+    source.card_values = on_card(matrix);
+    if (matrix) source.card_range = matrix->range();
     source.transposed = transposed;
     source.key = static_cast<std::uint64_t>(shown.head_index() + 2);
     source.owner = shown.stage;
     const StagePtr mask = drawn_with_mask(*shown.trace, *shown.stage);
     if (mask && mask->buffer.range().min == 0) {
-        const ShownMatrix open = mask_matrix(*mask, shown.head_index());
-        source.open = levels_of(*open.buffer, open.head);
-        source.card_open = {open.buffer->device(), open.head};
+        const std::optional<ShownMatrix> open = mask_matrix(*mask, shown.head_index());
+        source.open = levels_of(open);
+        source.card_open = on_card(open);
         source.mask_owner = mask;
     }
     return source;
 }
-
-constexpr float k_behind = 0.3f;
 
 int table_index(const Colormap& map) { return static_cast<int>(&map - colormaps().data()); }
 
@@ -74,21 +78,28 @@ HeatmapLook look_on(const Desk& desk, const Ui& ui, const ColorScale& scale) {
 
 }  // namespace
 
-ShownMatrix ShownStage::matrix() const {
-    if (head_index() < 0) return {&stage->buffer.mean(), 0, true};
-    return {&stage->buffer, head.head, false};
+std::optional<ShownMatrix> ShownStage::matrix() const {
+    const std::optional<ShownMatrix> known = known_matrix(*stage, head);
+    return known && known->buffer->known_range(known->head) ? known : std::nullopt;
 }
 
 float ShownStage::at(int row, int column) const {
-    const ShownMatrix shown = matrix();
-    return shown.buffer->at(shown.head, row, column);
+    return head_index() < 0 ? stage->buffer.mean_at(row, column) : stage->buffer.at(head.head, row, column);
+}
+
+Eigen::VectorXf ShownStage::column(int column) const {
+    return head_index() < 0 ? stage->buffer.mean_column(column) : stage->buffer.column(head.head, column);
 }
 
 bool ShownStage::closed(int row, int column) const {
     const StagePtr mask = drawn_with_mask(*trace, *stage);
     if (!mask) return false;
-    const ShownMatrix open = mask_matrix(*mask, head_index());
-    return open.buffer->at(open.head, row, column) == 0;
+    const int heads = mask->shape().heads;
+    const int first = head_index() < 0 ? 0 : std::min(head_index(), heads - 1);
+    const int end = head_index() < 0 ? heads : first + 1;
+    for (int h = first; h < end; ++h)
+        if (mask->buffer.at(h, row, column) != 0) return false;
+    return true;
 }
 
 std::optional<ShownStage> shown_stage(const Trace& trace, StageKey key, const Presentation& presentation) {
@@ -100,7 +111,11 @@ std::optional<ShownStage> shown_stage(const Trace& trace, StageKey key, const Pr
 }
 
 ColorScale scale_of(const ShownStage& shown, const Presentation& presentation) {
-    return color_scale(*shown.trace, *shown.stage, shown.head, presentation);
+    if (const auto known = known_color_scale(*shown.trace, *shown.stage, shown.head, presentation))
+        return *known;
+    Presentation with_all = presentation;
+    with_all.range = {RangeChoice::Kind::all};
+    return color_scale(*shown.trace, *shown.stage, shown.head, with_all);
 }
 
 bool is_behind(const Desk& desk) { return desk.document.stale() && !desk.document.busy(); }
@@ -124,11 +139,11 @@ void paint_difference(Desk& desk, const Ui& ui, ImDrawList& list,
     HeatmapSource source;
     source.rows = values.shape().rows;
     source.columns = values.shape().columns;
-    source.values = levels_of(values, 0);
+    source.values = levels_of(ShownMatrix{&values, 0, false});
     source.levels = values.levels() + 1;
     source.owner = difference;
     if (difference->open->range().min == 0) {
-        source.open = levels_of(*difference->open, 0);
+        source.open = levels_of(ShownMatrix{difference->open.get(), 0, false});
         source.mask_owner = difference;
     }
     ui.heatmaps.draw(list, source, area.min, area.max, look_on(desk, ui, scale));

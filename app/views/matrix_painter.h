@@ -21,8 +21,11 @@ struct ShownStage {
     int head_index() const { return head.kind == HeadChoice::Kind::mean ? -1 : head.head; }
     std::string row_label(int i) const { return trace->row_label(*stage, i); }
     std::string column_label(int j) const { return trace->column_label(*stage, j, head_index()); }
-    ShownMatrix matrix() const;
+    /// nullopt for a mean over heads that is not known yet: a plain surface is drawn instead.
+    std::optional<ShownMatrix> matrix() const;
+    /// One cell or one column, which never waits for the whole mean.
     float at(int row, int column) const;
+    Eigen::VectorXf column(int column) const;
     /// Closed by the mask: drawn hatched.
     bool closed(int row, int column) const;
     /// Without an open pair in the head shown, or for a mean in every head: the label bears ∅.
@@ -41,12 +44,16 @@ private:
 /// to show (why_not_shown).
 std::optional<ShownStage> shown_stage(const Trace& trace, StageKey key, const Presentation& presentation);
 
-/// The color scale of a stage under the presentation.
+/// The color scale of a stage under the presentation; until the values that this asks for are known, that of
+/// all heads.
 ColorScale scale_of(const ShownStage& shown, const Presentation& presentation);
 
 /// Whether what is on screen belongs to an older experiment because the current one, with an empty sentence,
 /// has nothing to show. Matrices are then dimmed and without numbers.
 bool is_behind(const Desk& desk);
+
+/// The opacity of what belongs to an older experiment.
+inline constexpr float k_behind = 0.3f;
 
 /// Draws the whole matrix over `area` (which may extend beyond the clip rectangle), or its transpose.
 void paint_matrix(Desk& desk, const Ui& ui, ImDrawList& list, const ShownStage& shown, const Area& area,

@@ -48,13 +48,23 @@ void matrix_labels(const Ui& ui, const ShownStage& shown, const MatrixPlace& pla
     }
 }
 
+ImFont* number_font(const Ui& ui, const std::string& widest, ImVec2 cell) {
+    constexpr float k_most_of_cell = 0.7f;
+    for (ImFont* font : {ui.fonts.mono_large, ui.fonts.mono_medium})
+        if (text_width(font, widest) <= k_most_of_cell * cell.x &&
+            compat::font_size(*font) <= k_most_of_cell * cell.y)
+            return font;
+    for (ImFont* font : {ui.fonts.mono, ui.fonts.mono_small})
+        if (text_width(font, widest) <= cell.x - ui.px(3) && compat::font_size(*font) <= cell.y - ui.px(2))
+            return font;
+    return nullptr;
+}
+
 void cell_numbers(Desk& desk, const Ui& ui, const MatrixPlace& place, const ColorScale& scale, bool signs,
                   const std::function<std::optional<float>(int, int)>& value) {
     if (!desk.document.presentation().values || is_behind(desk)) return;
-    ImFont* font = ui.fonts.mono_small;
-    if (place.columns.pitch < text_width(font, signs ? "+0.00" : "0.00") + ui.px(3) ||
-        place.rows.pitch < compat::font_size(*font) + ui.px(2))
-        return;
+    ImFont* font = number_font(ui, signs ? "+0.00" : "0.00", {place.columns.pitch, place.rows.pitch});
+    if (!font) return;
     ImDrawList* list = ImGui::GetWindowDrawList();
     for (int i = place.rows.first(); i <= place.rows.last(); ++i)
         for (int j = place.columns.first(); j <= place.columns.last(); ++j) {

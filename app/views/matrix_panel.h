@@ -19,6 +19,9 @@ float longest_text(const Ui& ui, int count, const std::function<std::string(int)
 void matrix_labels(const Ui& ui, const ShownStage& shown, const MatrixPlace& place, bool rows, float width,
                    int lit_row, int lit_column, float column_room);
 
+/// The font of numbers in cells of this size, the larger the cells the larger; nullptr if `widest` does not
+/// fit any.
+ImFont* number_font(const Ui& ui, const std::string& widest, ImVec2 cell);
 /// A number for each visible cell that has room for it; nullopt leaves a cell empty.
 void cell_numbers(Desk& desk, const Ui& ui, const MatrixPlace& place, const ColorScale& scale, bool signs,
                   const std::function<std::optional<float>(int, int)>& value);

@@ -138,9 +138,9 @@ void parameter_items(Desk& desk) {
     }
 }
 
-/// A view that replaces the pipeline when it is chosen, unless `why_not` gives a reason.
+/// A view, which is shown when it is chosen, unless `why_not` gives a reason.
 struct View {
-    ViewKind kind;
+    ViewKind choice;
     const char* label;
     const char* help;
     std::string (*why_not)(const Desk&);
@@ -150,37 +150,40 @@ struct View {
 
 std::string always_shown(const Desk&) { return ""; }
 
+/// In the order of the tabs.
 constexpr std::array k_views = {
+    View{ViewKind::pipeline, "Pipeline", "Every stage of the computation, in order", always_shown, focus,
+         true},
     View{ViewKind::heads, "Heads", "All heads side by side, sorted by what they do", why_no_heads, heads_view,
          false},
-    View{ViewKind::lines, "Lines", "Lines from every query to the keys it looks at", why_no_lines, lines_view,
-         false},
+    View{ViewKind::lines, "Lines", "Lines from every query to the keys it attends to", why_no_lines,
+         lines_view, false},
     View{ViewKind::compare, "Compare", "Two experiments side by side, and their difference", always_shown,
          compare_view, false},
-    View{ViewKind::sweep, "Sweep", "The weights for many seeds, or values of a setting", why_no_sweep_view,
+    View{ViewKind::sweep, "Sweep", "The weights for several seeds, or values of a setting", why_no_sweep_view,
          sweep_view, false},
     View{ViewKind::alignment, "Alignment", "How each output word aligns with the source, step by step",
          why_no_alignment, alignment_view, false},
-    View{ViewKind::step, "Step", "How the weights of one query come about, one operation after the other",
+    View{ViewKind::step, "Step", "How the weights of one query are computed, operation by operation",
          why_no_steps, step_view, false},
-    View{ViewKind::image, "Image", "Where each word looks in the picture", why_no_image, image_view, true},
+    View{ViewKind::image, "Image", "Which parts of the picture each word attends to", why_no_image,
+         image_view, true},
     View{ViewKind::training, "Training", "Learn a task and watch the weights change", why_no_training,
          training_view, false},
 };
+static_assert(is_table_of<ViewKind>(k_views));
 
-/// The view that is open; nullptr for the pipeline.
-const View* open_view(const Desk& desk) {
-    const ViewKind kind = desk.document.presentation().view;
-    for (const View& view : k_views)
-        if (view.kind == kind && desk.document.trace() && view.why_not(desk).empty()) return &view;
-    return nullptr;
+/// The chosen view, or the pipeline where it cannot be shown.
+const View& open_view(const Desk& desk) {
+    const View& chosen = k_views[static_cast<std::size_t>(desk.document.presentation().view)];
+    return desk.document.trace() && chosen.why_not(desk).empty() ? chosen : k_views.front();
 }
 
-/// The tab that opens a view; returns its right end. `disabled` says why it cannot be opened.
-float tab(Desk& desk, const Ui& ui, const Area& area, float left, ViewKind kind, const char* label,
-          const char* help, bool chosen, const std::string& disabled) {
-    const char* const view = name_of(kind).data();
-    const float width = text_width(ui.fonts.strong, label);
+/// The tab that opens a view; returns its right end.
+float tab(Desk& desk, const Ui& ui, const Area& area, float left, const View& of, bool chosen) {
+    const char* const view = name_of(of.choice).data();
+    const std::string disabled = of.why_not(desk);
+    const float width = text_width(ui.fonts.strong, of.label);
     ImGui::SetCursorScreenPos({left - ui.px(4), area.min.y + ui.px(6)});
     const bool clicked = ImGui::InvisibleButton(view, {width + ui.px(8), ui.px(26)});
     const Area place{ImGui::GetItemRectMin(), ImGui::GetItemRectMax()};
@@ -188,18 +191,17 @@ float tab(Desk& desk, const Ui& ui, const Area& area, float left, ViewKind kind,
     const bool pressed = disabled.empty() && keyboard_use(ui, ImGui::GetID(view), place).pressed;
     if (disabled.empty() ? clicked || pressed : false) set_option(desk, "view", view);
     const std::string key = shortcut_text(find_action(fmt::format("view.{}", view))->shortcut);
-    disabled.empty() ? help_at_rest(ui, fmt::format("{} ({})", help, key)) : tooltip(ui, disabled);
+    disabled.empty() ? help_at_rest(ui, fmt::format("{} ({})", of.help, key)) : tooltip(ui, disabled);
     const Rgb8 color = chosen || (disabled.empty() && ImGui::IsItemHovered()) ? ui.theme.text
                        : disabled.empty()                                     ? ui.theme.secondary
                                                                               : ui.theme.faint;
     ImDrawList* list = ImGui::GetWindowDrawList();
-    draw_text(list, ui.fonts.strong, {left, area.min.y + ui.px(12)}, ink(color), label);
+    draw_text(list, ui.fonts.strong, {left, area.min.y + ui.px(12)}, ink(color), of.label);
     if (chosen)
         list->AddRectFilled({left, area.max.y - ui.px(2)}, {left + width, area.max.y}, ink(ui.theme.accent));
     return left + width;
 }
 
-const char* const k_pipeline = "Pipeline";
 const char* const k_more = "more ▾";
 const char* const k_more_help = "How the matrices are shown";
 constexpr float k_word_gap = 20;  ///< units, with a dot in the middle
@@ -215,8 +217,8 @@ float width_of(const Ui& ui, const std::vector<MenuWord>& words) {
 std::vector<MenuWord> header_words(Desk& desk, const Ui& ui, float room) {
     const MenuWord parameters{"parameters", "parameters ▾", "The matrices that the model learns",
                               [&] { parameter_items(desk); }};
-    const MenuWord layer{"layer", layer_words(desk), "The layer that is shown", [&] { layer_items(desk); }};
-    const MenuWord head{"head", head_words(desk), "The head that is shown, or the mean of all",
+    const MenuWord layer{"layer", layer_words(desk), "The layer shown", [&] { layer_items(desk); }};
+    const MenuWord head{"head", head_words(desk), "The head shown, or the mean of all",
                         [&] { head_items(desk); }};
     const MenuWord range{"range", "range ▾", "The values that the ends of the color map stand for",
                          [&] { range_items(desk, ui); }};
@@ -260,33 +262,31 @@ struct ShownViews {
 
 /// All views, as close as they have to be; where they have no room even so, without those that do not apply,
 /// which the menu and the search still offer.
-ShownViews shown_views(const Desk& desk, const Ui& ui, const View* open, float room) {
+ShownViews shown_views(const Desk& desk, const Ui& ui, const View& open, float room) {
     const float least = ui.px(8), most = ui.px(22);
     const auto gap_of = [&](const std::vector<const View*>& views) {
-        float words = text_width(ui.fonts.strong, k_pipeline);
+        float words = 0;
         for (const View* view : views) words += text_width(ui.fonts.strong, view->label);
-        return (room - words) / static_cast<float>(views.size());
+        return (room - words) / static_cast<float>(std::max<std::size_t>(views.size() - 1, 1));
     };
     std::vector<const View*> views;
     for (const View& view : k_views) views.push_back(&view);
     if (gap_of(views) < least)
-        std::erase_if(views, [&](const View* view) { return view != open && !view->why_not(desk).empty(); });
-    return {views, views.empty() ? 0 : std::clamp(gap_of(views), least, most)};
+        std::erase_if(views, [&](const View* view) { return view != &open && !view->why_not(desk).empty(); });
+    return {views, std::clamp(gap_of(views), least, most)};
 }
 
 void tabs(Desk& desk, const Ui& ui, const Area& area) {
     ImDrawList* list = ImGui::GetWindowDrawList();
     const float y = area.min.y + ui.px(12);
     list->AddLine({area.min.x, area.max.y - 1}, {area.max.x, area.max.y - 1}, ink(ui.theme.line));
-    const View* open = open_view(desk);
+    const View& open = open_view(desk);
     const float right = area.max.x - ui.px(16), start = area.min.x + ui.px(18);
     const float room = right - ui.px(24) - text_width(ui.fonts.body, k_more) - start;
     const auto [views, gap] = shown_views(desk, ui, open, room);
-    float left = tab(desk, ui, area, start, ViewKind::pipeline, k_pipeline,
-                     "Every stage of the computation, in order", !open, "");
+    float left = start;
     for (const View* view : views)
-        left = tab(desk, ui, area, left + gap, view->kind, view->label, view->help, open == view,
-                   view->why_not(desk));
+        left = tab(desk, ui, area, view == views.front() ? start : left + gap, *view, view == &open);
 
     const std::vector<MenuWord> words = header_words(desk, ui, right - left - ui.px(24));
     float x = right - width_of(ui, words);
@@ -300,9 +300,7 @@ void tabs(Desk& desk, const Ui& ui, const Area& area) {
 
 void nothing_yet(Desk& desk, const Ui& ui, const Area& area) {
     const bool problem = !desk.document.problem().empty();
-    const char* instead = desk.document.trace()  ? "Computing the mean of the heads…"
-                          : desk.document.busy() ? "Computing…"
-                                                 : "Type a sentence";
+    const char* instead = desk.document.busy() ? "Computing…" : "Type a sentence";
     draw_text(ImGui::GetWindowDrawList(), ui.fonts.title,
               {(area.min.x + area.max.x) / 2, area.min.y + area.height() * 0.4f}, ink(ui.theme.faint),
               problem ? "This experiment cannot be computed" : instead, Align::center);
@@ -318,16 +316,14 @@ void pipeline_view(Desk& desk, const Ui& ui, const Area& area,
                    const std::function<void(const Action&)>& run) {
     const float tabs_bottom = area.min.y + ui.px(k_tab_height);
     tabs(desk, ui, {area.min, {area.max.x, tabs_bottom}});
-    if (!desk.document.trace() || !desk.document.ready()) {
+    if (!desk.document.trace()) {
         nothing_yet(desk, ui, {{area.min.x, tabs_bottom}, area.max});
         return;
     }
-    const View* open = open_view(desk);
-    if (!open || open->kind != ViewKind::step) desk.state.step_playback.playing = false;
-    if (!open || open->kind != ViewKind::sweep) desk.state.sweep_playback.playing = false;
-    const auto center = [&](const Area& place) {
-        open ? open->draw(desk, ui, place, run) : focus(desk, ui, place, run);
-    };
+    const View& open = open_view(desk);
+    if (open.choice != ViewKind::step) desk.state.step_playback.playing = false;
+    if (open.choice != ViewKind::sweep) desk.state.sweep_playback.playing = false;
+    const auto center = [&](const Area& place) { open.draw(desk, ui, place, run); };
     // In a very low window the focus is dropped before the strip.
     const float left = area.max.y - tabs_bottom;
     if (left < ui.px(k_least_focus)) return;
@@ -335,7 +331,7 @@ void pipeline_view(Desk& desk, const Ui& ui, const Area& area,
     const auto leaves_room = [&](float of_strip) {
         return left - of_strip >= ui.px(k_least_focus_and_strip);
     };
-    const bool has_strip = leaves_room(height) && (!open || open->beside_strip);
+    const bool has_strip = leaves_room(height) && open.beside_strip;
     float gradients = gradients_height(desk, ui, area.height());
     if (!leaves_room(height + gradients)) gradients = 0;
     height += gradients;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/ui/widgets.h"
+
 namespace attnscope {
 namespace {
 
@@ -52,6 +54,14 @@ void Ribbons::add(float from, float to, float width, ImU32 color) const {
     for (unsigned at = first; at < first + 2 * static_cast<unsigned>(points - 1); at += 2)
         for (const unsigned index : {at, at + 2, at + 3, at, at + 3, at + 1})
             list_.PrimWriteIdx(static_cast<ImDrawIdx>(index));
+}
+
+float words_room(const Ui& ui, const std::vector<std::string>& words, float margin, float most) {
+    constexpr std::size_t k_measured = 512;
+    float width = ui.px(44);
+    for (std::size_t i = 0; i < std::min(words.size(), k_measured); ++i)
+        width = std::max(width, text_width(ui.fonts.strong, legible(words[i])) + margin);
+    return std::min(width, most);
 }
 
 }  // namespace attnscope

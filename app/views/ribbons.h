@@ -1,6 +1,7 @@
 // Many curved lines between two columns, with few triangles each.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "app/ui/ui.h"
@@ -25,5 +26,9 @@ private:
     ImDrawList& list_;
     std::vector<Point> points_;
 };
+
+/// The width that words beside the lines need: that of the widest of the first 512 with `margin` pixels, at
+/// least 44 units and at most `most` pixels.
+float words_room(const Ui& ui, const std::vector<std::string>& words, float margin, float most);
 
 }  // namespace attnscope

@@ -14,22 +14,22 @@ namespace {
 
 using Kind = RowStep::Kind;
 
-constexpr float k_head = 58;  ///< units above the bars: title, caption, range
-constexpr float k_gap = 8;    ///< between two columns
-constexpr float k_pad = 6;    ///< within a column
-constexpr float k_least_pitch = 15, k_most_pitch = 72;
+constexpr float k_column_head = 58;  ///< units above the bars: title, caption, range
+constexpr float k_column_gap = 8;    ///< between two columns
+constexpr float k_pad = 6;           ///< within a column
+constexpr float k_least_pitch = 15, k_most_key_pitch = 72;
 constexpr float k_thickest = 34;           ///< of a bar, and of a row of products
 constexpr float k_two_lines = 27;          ///< from this pitch on, a number stands above its bar
 constexpr float k_least_beside = 92;       ///< a column of this width has room for a bar beside a number
 constexpr float k_total = 24, k_sum = 58;  ///< height below the bars, without and with the sum of the values
 constexpr float k_products = 1.9f;         ///< width of the products, in columns
 constexpr float k_others = 18;
-constexpr std::size_t k_measured = 512;
+constexpr std::size_t k_measured_keys = 512;
 constexpr double k_ease_seconds = 0.18;
 constexpr float k_terms_reveal = 0.8f;  ///< of the first step: then all other keys follow
 
 /// Where all of it stands, in pixels.
-struct Places {
+struct ColumnPlaces {
     float labels_left, labels_right;
     std::vector<Area> columns;  ///< with head and total
     AxisPlace rows;             ///< of the keys that are shown
@@ -44,13 +44,13 @@ struct Context {
     Desk& desk;
     const Ui& ui;
     const StepScene& scene;
-    const Places& at;
+    const ColumnPlaces& at;
     ImDrawList* list;
 };
 
 float label_width(const Ui& ui, const StepScene& scene, float most) {
     float width = ui.px(40);
-    const auto count = std::min(static_cast<std::size_t>(scene.row.keys()), k_measured);
+    const auto count = std::min(static_cast<std::size_t>(scene.row.keys()), k_measured_keys);
     for (std::size_t j = 0; j < count; ++j)
         width = std::max(width, text_width(ui.fonts.strong, legible(scene.key_label(static_cast<int>(j)))));
     return std::min(width, most);
@@ -71,16 +71,16 @@ int first_key(StepPlayback& playback, const StepScene& scene, int shown) {
     return playback.first_key = std::clamp(playback.first_key, 0, last);
 }
 
-Places lay_out(const Ui& ui, const StepScene& scene, const Area& area) {
-    Places at{};
+ColumnPlaces lay_out(const Ui& ui, const StepScene& scene, const Area& area) {
+    ColumnPlaces at{};
     at.labels_left = area.min.x;
     at.labels_right = area.min.x + label_width(ui, scene, 0.16f * area.width());
-    const float left = at.labels_right + ui.px(10), gap = ui.px(k_gap);
+    const float left = at.labels_right + ui.px(10), gap = ui.px(k_column_gap);
     const int count = scene.columns();
     const float shares = static_cast<float>(count) + (scene.has_products() ? k_products - 1 : 0);
     const float each = (area.max.x - left - gap * static_cast<float>(count - 1)) / shares;
     const float below = ui.px(scene.has_products() ? k_sum : k_total);
-    const float top = area.min.y + ui.px(k_head);
+    const float top = area.min.y + ui.px(k_column_head);
     const float room = area.max.y - below - top;
     const int keys = scene.row.keys();
     const float most = static_cast<float>(keys) * ui.px(k_least_pitch);
@@ -89,7 +89,7 @@ Places lay_out(const Ui& ui, const StepScene& scene, const Area& area) {
         at.has_others ? std::max(1, static_cast<int>((room - ui.px(k_others)) / ui.px(k_least_pitch))) : keys;
     const int shown = std::min(keys, fits);
     const float pitch = at.has_others ? ui.px(k_least_pitch)
-                                      : std::min(ui.px(k_most_pitch), room / static_cast<float>(shown));
+                                      : std::min(ui.px(k_most_key_pitch), room / static_cast<float>(shown));
     at.first = first_key(scene.playback, scene, shown);
     at.rows = {shown, top, top + pitch * static_cast<float>(shown), top, pitch};
     at.totals = at.rows.end() + ui.px(at.has_others ? k_others : 0);
@@ -460,7 +460,7 @@ ColorScale colors_of(const Desk& desk, const StepScene& scene, int step) {
 }
 
 void step_columns(Desk& desk, const Ui& ui, const StepScene& scene, const Area& area) {
-    const Places at = lay_out(ui, scene, area);
+    const ColumnPlaces at = lay_out(ui, scene, area);
     const Context c{desk, ui, scene, at, ImGui::GetWindowDrawList()};
     scroll(c, area);
     for (int i = 0; i < scene.columns(); ++i) use_column(c, i);
@@ -477,17 +477,26 @@ void step_columns(Desk& desk, const Ui& ui, const StepScene& scene, const Area& 
     others(c);
 }
 
-void score_terms(const Ui& ui, const StepScene& scene, const Area& area) {
-    ImDrawList* list = ImGui::GetWindowDrawList();
-    const Proof& proof = scene.score;
-    const int shown = scene.terms_shown();
+namespace {
+
+/// The range of the partial sums of finite products, 0 included.
+std::pair<double, double> range_of_sums(const Proof& proof) {
     double low = 0, high = 0, at = 0;
     for (const ProofTerm& term : proof.terms) {
         at += std::isfinite(term.product()) ? term.product() : 0;
         low = std::min(low, at);
         high = std::max(high, at);
     }
-    const std::string title = fmt::format("“{}”: {}", legible(scene.key_label(scene.key)), proof.terms_title);
+    return {low, high};
+}
+
+/// The key and its terms' name, and the sum of the terms that are shown.
+void terms_title(const Ui& ui, const StepScene& scene, const Area& area) {
+    ImDrawList* list = ImGui::GetWindowDrawList();
+    const Proof& proof = scene.score;
+    const int shown = scene.terms_shown();
+    const std::string title =
+        fmt::format("“{}”: {}", legible(scene.key_label(scene.key)), proof.terms_title.text());
     const float width = draw_text(list, ui.fonts.strong, area.min, ink(ui.theme.text), title, Align::left,
                                   0.6f * area.width());
     double so_far = 0;
@@ -497,9 +506,15 @@ void score_terms(const Ui& ui, const StepScene& scene, const Area& area) {
               ink(done ? ui.theme.text : ui.theme.secondary),
               done ? "= " + cell_text(proof.terms_result)
                    : fmt::format("{} of {}: {}", shown, scene.terms(), cell_text(so_far)));
-    const Area plot{{area.min.x, area.min.y + ui.px(24)}, {area.max.x, area.max.y - ui.px(14)}};
-    if (plot.height() < ui.px(24) || !(high > low)) return;
+}
+
+/// The terms as a staircase, each from the sum of those before it; at the end the whole sum.
+void staircase(const Ui& ui, const StepScene& scene, const Area& plot, double low, double high) {
+    ImDrawList* list = ImGui::GetWindowDrawList();
+    const Proof& proof = scene.score;
+    const int shown = scene.terms_shown();
     const float pitch = std::min(plot.width() / static_cast<float>(scene.terms() + 1), ui.px(44));
+    const auto x = [&](double k) { return plot.min.x + pitch * static_cast<float>(k); };
     const auto y = [&](double value) {
         return plot.max.y - static_cast<float>((value - low) / (high - low)) * plot.height();
     };
@@ -507,37 +522,43 @@ void score_terms(const Ui& ui, const StepScene& scene, const Area& area) {
     for (const ProofTerm& term : proof.terms)
         if (std::isfinite(term.product())) most = std::max(most, std::abs(term.product()));
     const ColorScale colors{&diverging_colormap(), -most, most};
-    list->AddLine({plot.min.x, y(0)}, {plot.min.x + pitch * static_cast<float>(scene.terms() + 1), y(0)},
-                  ink(ui.theme.faint, 0.7f));
+    list->AddLine({x(0), y(0)}, {x(scene.terms() + 1), y(0)}, ink(ui.theme.faint, 0.7f));
     const float gap = pitch >= ui.px(6) ? ui.px(1.5f) : 0;
-    const int stride = static_cast<int>(std::ceil(ui.px(26) / pitch));
-    double sum = 0;
     const auto block = [&](int k, double from, double to, Rgb8 color) {
-        const float x = plot.min.x + pitch * static_cast<float>(k), top = std::min(y(from), y(to));
-        list->AddRectFilled({x + gap, top},
-                            {std::max(x + pitch - gap, x + 1), std::max({y(from), y(to), top + 1})},
+        const float top = std::min(y(from), y(to));
+        list->AddRectFilled({x(k) + gap, top},
+                            {std::max(x(k + 1) - gap, x(k) + 1), std::max({y(from), y(to), top + 1})},
                             ink(color), 1);
     };
+    const auto name = [&](int k, Rgb8 color, const std::string& text, float width) {
+        draw_text(list, ui.fonts.mono_small, {x(k + 0.5), plot.max.y + ui.px(2)}, ink(color), text,
+                  Align::center, width);
+    };
+    double sum = 0;
     for (int k = 0; k < shown; ++k) {
         const double product = proof.terms[std::size_t(k)].product();
         if (!std::isfinite(product)) break;
         block(k, sum, sum + product, colors.color(product));
         sum += product;
         if (k + 1 < scene.terms())
-            list->AddLine({plot.min.x + pitch * static_cast<float>(k), y(sum)},
-                          {plot.min.x + pitch * static_cast<float>(k + 2), y(sum)},
-                          ink(ui.theme.faint, 0.4f));
+            list->AddLine({x(k), y(sum)}, {x(k + 2), y(sum)}, ink(ui.theme.faint, 0.4f));
     }
-    for (int k = 0; k < scene.terms(); k += std::max(1, stride))
-        draw_text(list, ui.fonts.mono_small,
-                  {plot.min.x + pitch * (static_cast<float>(k) + 0.5f), plot.max.y + ui.px(2)},
-                  ink(ui.theme.faint), proof.terms[std::size_t(k)].label, Align::center,
-                  stride == 1 ? pitch : 0);
-    if (!done || !std::isfinite(sum)) return;
+    const int stride = std::max(1, static_cast<int>(std::ceil(ui.px(26) / pitch)));
+    for (int k = 0; k < scene.terms(); k += stride)
+        name(k, ui.theme.faint, proof.terms[std::size_t(k)].label, stride == 1 ? pitch : 0);
+    if (shown != scene.terms() || !std::isfinite(sum)) return;
     block(scene.terms(), 0, sum, ui.theme.secondary);
-    draw_text(list, ui.fonts.mono_small,
-              {plot.min.x + pitch * (static_cast<float>(scene.terms()) + 0.5f), plot.max.y + ui.px(2)},
-              ink(ui.theme.secondary), "sum", Align::center);
+    name(scene.terms(), ui.theme.secondary, "sum", 0);
+}
+
+}  // namespace
+
+void score_terms(const Ui& ui, const StepScene& scene, const Area& area) {
+    terms_title(ui, scene, area);
+    const auto [low, high] = range_of_sums(scene.score);
+    const Area plot{{area.min.x, area.min.y + ui.px(24)}, {area.max.x, area.max.y - ui.px(14)}};
+    if (plot.height() < ui.px(24) || !(high > low)) return;
+    staircase(ui, scene, plot, low, high);
 }
 
 }  // namespace attnscope

@@ -15,8 +15,8 @@
 namespace attnscope {
 namespace {
 
-constexpr float k_narrow = 640;
-constexpr float k_header = 108;
+constexpr float k_narrow_step = 640;
+constexpr float k_step_header = 108;
 constexpr float k_sentence = 44;
 constexpr float k_terms = 132, k_least_columns = 300;  ///< units of the terms, and what the columns keep
 constexpr double k_longest_frame = 0.05;  ///< seconds: the frame after a rest is not part of the animation
@@ -251,13 +251,13 @@ void step_view(Desk& desk, const Ui& ui, const Area& area, const std::function<v
     StepScene scene = scene_of(desk, weights);
     scene.playback.advance(std::min(double{ImGui::GetIO().DeltaTime}, k_longest_frame),
                            std::clamp(scene.terms() * k_seconds_per_term, k_step_seconds, k_longest_first));
-    const bool narrow = area.width() < ui.px(k_narrow);
+    const bool narrow = area.width() < ui.px(k_narrow_step);
     const float left = area.min.x + ui.px(narrow ? 14 : 24), right = area.max.x - ui.px(narrow ? 14 : 24);
     const float top = area.min.y + ui.px(14);
     title(ui, scene, {{left, top}, {right, top}});
     controls(ui, scene, {{left, top + ui.px(36)}, {right, top + ui.px(62)}});
     chooser(desk, ui, scene, {{left, top + ui.px(72)}, {right, top + ui.px(92)}});
-    const Area body{{left, area.min.y + ui.px(k_header + 10)}, {right, area.max.y - ui.px(10)}};
+    const Area body{{left, area.min.y + ui.px(k_step_header + 10)}, {right, area.max.y - ui.px(10)}};
     const bool has_terms =
         scene.terms() > 0 && body.height() >= ui.px(k_sentence + k_terms + k_least_columns);
     const float terms = has_terms ? ui.px(k_terms) : 0, below = ui.px(k_sentence) + terms;

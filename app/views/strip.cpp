@@ -22,22 +22,24 @@ struct Bands {
     float below;  ///< room below the thumbnails: the ranges and the margin
 };
 constexpr Bands k_bands{20, 35, 50, 43}, k_low_bands{13, 28, 43, 33};
-constexpr float k_low = 640;  ///< units; in a lower view the strip leaves room for the focus
+constexpr float k_low_view = 640;  ///< units; in a lower view the strip leaves room for the focus
 constexpr float k_under_picture = 6;
 constexpr float k_label_width = 66;
 constexpr float k_inner_label_width = 48;  ///< labels between two stages
 
 /// Thumbnails shrink in a low window.
 float picture_height(float view_height_in_units) {
-    return view_height_in_units < k_low ? std::clamp(0.11f * view_height_in_units, 32.0f, 64.0f)
-                                        : std::clamp(0.13f * view_height_in_units, 83.0f, 104.0f);
+    return view_height_in_units < k_low_view ? std::clamp(0.11f * view_height_in_units, 32.0f, 64.0f)
+                                             : std::clamp(0.13f * view_height_in_units, 83.0f, 104.0f);
 }
 
-bool is_low(const Ui& ui, const Area& strip) {
-    return strip.height() < ui.px(k_bands.picture + picture_height(k_low) + k_bands.below);
+bool is_low_strip(const Ui& ui, const Area& strip) {
+    return strip.height() < ui.px(k_bands.picture + picture_height(k_low_view) + k_bands.below);
 }
 
-const Bands& bands(const Ui& ui, const Area& strip) { return is_low(ui, strip) ? k_low_bands : k_bands; }
+const Bands& bands(const Ui& ui, const Area& strip) {
+    return is_low_strip(ui, strip) ? k_low_bands : k_bands;
+}
 
 /// Below the ranges, where gradients are shown: their symbol and largest magnitude, and a lower thumbnail.
 constexpr float k_gradient_picture = 17, k_below_gradient = 20;
@@ -100,10 +102,11 @@ float caption_width(const Ui& ui, const StripItem& item) {
            text_width(ui.fonts.mono_small, shape_text(*item.stage));
 }
 
-/// The smallest or the largest value; empty if none is finite.
+/// The smallest or the largest value; empty if none is finite, or the matrix is not known yet.
 std::string range_end(const ShownStage& shown, bool upper, int digits) {
-    const ValueRange& range = shown.matrix().range();
-    return range.finite == 0 ? "" : digits_text(upper ? range.max : range.min, digits);
+    const std::optional<ShownMatrix> matrix = shown.matrix();
+    if (!matrix || matrix->range().finite == 0) return "";
+    return digits_text(upper ? matrix->range().max : matrix->range().min, digits);
 }
 
 /// The width that both ends of a range need with one digit, side by side.
@@ -177,9 +180,11 @@ void under_picture(const Ui& ui, const StripItem& item, float left, float right,
     const ImU32 faint = ink(ui.theme.faint);
     if (!item.shown) return;
     const ShownStage& shown = *item.shown;
+    const std::optional<ShownMatrix> matrix = shown.matrix();
+    if (!matrix) return;
     if (shown.stage->info->unit == Unit::boolean) {
         const auto all = static_cast<std::size_t>(shown.rows()) * static_cast<std::size_t>(shown.columns());
-        const std::size_t open = all - shown.matrix().range().zero;
+        const std::size_t open = all - matrix->range().zero;
         std::string text = fmt::format("{} of {}", open, all);
         if (text_width(ui.fonts.mono_small, text) > right - left)
             text = open == all ? "all open" : short_text(100.0 * double(open) / double(all)) + " % open";
@@ -211,11 +216,6 @@ void point_at(Desk& desk, const ShownStage& shown, const Area& picture) {
 
 const Stage& focused(const Desk& desk, const StripItem& item) {
     return focused_stage(*item.trace, desk.document.presentation().stage);
-}
-
-void focus_on(Desk& desk, const Stage& stage) {
-    desk.document.change([&](Session& session) { session.presentation.focus(stage.key()); });
-    desk.state.zoom = {};
 }
 
 /// The frame around a stage, or its gradient, that is in focus or under the mouse.
@@ -317,8 +317,9 @@ void gradient(Desk& desk, const Ui& ui, const StripItem& item, float origin, con
     if (!shown) return no_picture(ui, picture);
     paint_matrix(desk, ui, *list, *shown, picture);
     outline_row(ui, *list, picture, lit_row(lit, *stage->info), stage->shape().rows);
-    const ValueRange& range = shown->matrix().range();
-    if (range.finite == 0) return;
+    const std::optional<ShownMatrix> matrix = shown->matrix();
+    if (!matrix || matrix->range().finite == 0) return;
+    const ValueRange& range = matrix->range();
     const std::string largest = "±" + digits_text(std::max(std::abs(range.min), std::abs(range.max)), 2);
     const float room = text_right - left - text_width(ui.fonts.caption, symbol);
     if (room >= text_width(ui.fonts.mono_small, largest) + ui.px(4))
@@ -352,7 +353,7 @@ bool ends_in_sight(const Ui& ui, const StripItem& item, float scrolled, float wi
 
 float strip_height(const Ui& ui, float view_height) {
     const float units = view_height / ui.scale;
-    const Bands& band = units < k_low ? k_low_bands : k_bands;
+    const Bands& band = units < k_low_view ? k_low_bands : k_bands;
     return ui.px(band.picture + picture_height(units) + band.below);
 }
 

@@ -19,15 +19,16 @@
 namespace attnscope {
 namespace {
 
-constexpr float k_margin = 18, k_header = 72, k_caption = 48, k_gap = 26;
+constexpr float k_sweep_margin = 18, k_sweep_header = 72, k_sweep_caption = 48, k_sweep_gap = 26;
 constexpr float k_thumbnails = 0.27f;  ///< of the height
-constexpr float k_largest_cell = 88, k_most_labels = 96;
+constexpr float k_largest_swept_cell = 140, k_most_sweep_labels = 96;
 constexpr float k_seconds = 0.7f;  ///< each frame of the player
-constexpr std::string_view k_hints[] = {
-    "", "what all of them share does not come from the seed", "how softmax sharpens and spreads",
-    "how the number of features changes the scores' size", "how the factor sharpens and spreads"};
+constexpr std::string_view k_hints[] = {"", "a pattern that all of them share does not come from the seed",
+                                        "how the softmax sharpens and flattens",
+                                        "how the number of features changes the size of the scores",
+                                        "how the factor sharpens and flattens"};
 
-struct Scene {
+struct SweepScene {
     const SweptValues& swept;
     const SweptFrame& frame;
     ShownStage shown;
@@ -108,7 +109,7 @@ void header(Desk& desk, const Ui& ui, const Area& area, const SweptValues* swept
     ImGui::SetNextItemWidth(ui.px(140));
     if (const auto picked = choice_field(ui, "##sweep", settings, std::string(name_of(sweep))))
         set_option(desk, "sweep", *picked);
-    help_at_rest(ui, "The setting that goes through values");
+    help_at_rest(ui, "The setting to sweep");
     x += ui.px(150);
     if (count == 0) return;
     SweepPlayback& player = desk.state.sweep_playback;
@@ -119,33 +120,34 @@ void header(Desk& desk, const Ui& ui, const Area& area, const SweptValues* swept
     x += ui.px(80);
     const SweptFrame& frame = swept->frames[static_cast<std::size_t>(player.frame)];
     ImGui::SetCursorScreenPos({x, y});
-    if (small_button(ui, "sweep.use", "Use " + frame.value, "Gives the experiment this value"))
+    if (small_button(ui, "sweep.use", "Use " + frame.value, "Sets the experiment to this value"))
         use_value(desk, *swept, frame);
 }
 
 /// A number as the cells of pictures write it: weights below a thousandth are "<.001".
-std::string number_words(const Scene& scene, float value) {
+std::string number_words(const SweepScene& scene, float value) {
     return scene.shown.stage->info->unit == Unit::probability ? weight_text(value) : short_text(value);
 }
 
 /// Where the three panels stand in `area`.
-struct Places {
+struct SweepPlaces {
     std::array<MatrixPlace, 3> panels;
     float labels, column_labels;
 };
 
-std::optional<Places> places(const Ui& ui, const ShownStage& shown, const Area& area) {
-    Places at{};
+std::optional<SweepPlaces> places(const Ui& ui, const ShownStage& shown, const Area& area) {
+    SweepPlaces at{};
     at.labels = std::min(longest_text(ui, shown.rows(), [&](int i) { return shown.row_label(i); }),
-                         ui.px(k_most_labels)) +
+                         ui.px(k_most_sweep_labels)) +
                 ui.px(10);
     const float longest = longest_text(ui, shown.columns(), [&](int j) { return shown.column_label(j); });
-    const float gap = ui.px(k_gap), room = (area.width() - at.labels - 2 * gap) / 3;
-    float width = std::min(room / static_cast<float>(shown.columns()), ui.px(k_largest_cell));
+    const float gap = ui.px(k_sweep_gap), room = (area.width() - at.labels - 2 * gap) / 3;
+    float width = std::min(room / static_cast<float>(shown.columns()), ui.px(k_largest_swept_cell));
     const bool level = width >= longest + ui.px(4);
     at.column_labels = level ? ui.px(18) : std::min(longest, ui.px(86)) + ui.px(8);
-    const float top = area.min.y + ui.px(k_caption) + at.column_labels;
-    float height = std::min((area.max.y - top) / static_cast<float>(shown.rows()), ui.px(k_largest_cell));
+    const float top = area.min.y + ui.px(k_sweep_caption) + at.column_labels;
+    float height =
+        std::min((area.max.y - top) / static_cast<float>(shown.rows()), ui.px(k_largest_swept_cell));
     if (shown.stage->info->columns == Axis::key_token) {
         width = std::min(width, std::max(height * 1.4f, ui.px(40)));
         height = std::min(height, width);
@@ -170,7 +172,7 @@ std::string cell_words(const ShownStage& shown, const Cell& cell) {
 }
 
 /// "you → to: 0.21 ± 0.31, from 0 to 0.86".
-std::string spread_words(const Scene& scene, const Cell& cell) {
+std::string spread_words(const SweepScene& scene, const Cell& cell) {
     const Spread& spread = *scene.swept.spread;
     if (spread.open(cell.row, cell.column) == 0)
         return cell_words(scene.shown, cell) + ": closed by the mask at every value";
@@ -183,7 +185,7 @@ std::string spread_words(const Scene& scene, const Cell& cell) {
 
 enum class Panel { frame, mean, deviation };
 
-void panel(Desk& desk, const Ui& ui, const Scene& scene, Panel which, const Places& at, float top,
+void panel(Desk& desk, const Ui& ui, const SweepScene& scene, Panel which, const SweepPlaces& at, float top,
            float right) {
     const MatrixPlace& place = at.panels[static_cast<std::size_t>(which)];
     ImDrawList* list = ImGui::GetWindowDrawList();
@@ -227,7 +229,7 @@ void panel(Desk& desk, const Ui& ui, const Scene& scene, Panel which, const Plac
 }
 
 /// Every value as a small picture, with the number of the cell that is lit.
-void thumbnails(Desk& desk, const Ui& ui, const Scene& scene, const Area& area) {
+void thumbnails(Desk& desk, const Ui& ui, const SweepScene& scene, const Area& area) {
     ImDrawList* list = ImGui::GetWindowDrawList();
     const std::string line = scene.lit && scene.swept.spread
                                  ? spread_words(scene, *scene.lit)
@@ -288,14 +290,14 @@ std::string why_no_sweep_view(const Desk& desk) {
 }
 
 void sweep_view(Desk& desk, const Ui& ui, const Area& area, const std::function<void(const Action&)>&) {
-    const float margin = ui.px(k_margin);
+    const float margin = ui.px(k_sweep_margin);
     const Area inside{{area.min.x + margin, area.min.y + ui.px(12)},
                       {area.max.x - margin, area.max.y - ui.px(10)}};
     // Kept while it is drawn: a click may ask for another.
     const std::shared_ptr<const SweptValues> swept = desk.document.swept();
     if (swept) play(desk, *swept);
     header(desk, ui, inside, swept.get());
-    const Area body{{inside.min.x, inside.min.y + ui.px(k_header)}, inside.max};
+    const Area body{{inside.min.x, inside.min.y + ui.px(k_sweep_header)}, inside.max};
     if (!swept || swept->frames.empty()) {
         const std::string text = swept && !swept->problem.empty() ? swept->problem : "Computing every value…";
         draw_text(ImGui::GetWindowDrawList(), ui.fonts.body, body.min, ink(ui.theme.secondary), text,
@@ -304,15 +306,15 @@ void sweep_view(Desk& desk, const Ui& ui, const Area& area, const std::function<
     }
     const SweptFrame& frame = swept->frames[static_cast<std::size_t>(desk.state.sweep_playback.frame)];
     const ShownStage shown = shown_frame(frame);
-    const Scene scene{*swept,
-                      frame,
-                      shown,
-                      common_scale(desk, *swept),
-                      deviation_scale(desk, *swept),
-                      lit_cell(desk, shown)};
+    const SweepScene scene{*swept,
+                           frame,
+                           shown,
+                           common_scale(desk, *swept),
+                           deviation_scale(desk, *swept),
+                           lit_cell(desk, shown)};
     const float foot = std::max(ui.px(96), body.height() * k_thumbnails);
     const Area upper{body.min, {body.max.x, body.max.y - foot - ui.px(14)}};
-    if (const auto at = places(ui, shown, upper); at && upper.height() > ui.px(k_caption + 60)) {
+    if (const auto at = places(ui, shown, upper); at && upper.height() > ui.px(k_sweep_caption + 60)) {
         const int panels = swept->spread ? 3 : 1;
         for (int i = 0; i < panels; ++i) {
             const float right = i + 1 < 3

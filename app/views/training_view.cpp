@@ -25,11 +25,11 @@
 namespace attnscope {
 namespace {
 
-constexpr float k_margin = 24, k_header = 84;
+constexpr float k_training_margin = 24, k_training_header = 84;
 constexpr float k_curves_share = 0.3f, k_least_curves = 96, k_most_curves = 240;
 constexpr float k_scrub = 16, k_ticks = 20;
-constexpr float k_caption = 30;                        ///< above the pictures
-constexpr float k_film_share = 0.42f, k_narrow = 700;  ///< units; a narrower view has no film
+constexpr float k_training_caption = 30;                     ///< above the pictures
+constexpr float k_film_share = 0.42f, k_without_film = 700;  ///< units; a narrower view has no film
 constexpr float k_labels = 64;
 constexpr float k_most_cell = 52;
 constexpr float k_least_with_score = 84;
@@ -96,7 +96,7 @@ float beside_choice(Desk& desk, const Ui& ui, ImVec2 at, float right) {
     return label + width + ui.px(8);
 }
 
-void header(Desk& desk, const Ui& ui, const Area& area, const Run& run) {
+void training_header(Desk& desk, const Ui& ui, const Area& area, const Run& run) {
     ImDrawList* list = ImGui::GetWindowDrawList();
     const std::string title(name_of(desk.document.experiment().training.task));
     const float width = draw_text(list, ui.fonts.title, area.min, ink(ui.theme.text), title);
@@ -369,7 +369,7 @@ void film(Desk& desk, const Ui& ui, const Area& area) {
     const TrainingProgress* known = progress(desk);
     caption(ui, area, "Film",
             known ? "the same sentence at other steps; click one to go there" : "of a run: press Play");
-    const Area body{{area.min.x, area.min.y + ui.px(k_caption)}, area.max};
+    const Area body{{area.min.x, area.min.y + ui.px(k_training_caption)}, area.max};
     if (!known || known->film.size() < 2) return;
     const Grid grid = grid_for(ui, body, static_cast<int>(known->film.size()));
     if (grid.side < 1) return;
@@ -396,7 +396,7 @@ std::vector<std::string> words_of_rows(const ShownStage& shown) {
 void pictures(Desk& desk, const Ui& ui, const Area& area, const Trace& trace, const TrainingProgress* known,
               const std::string& which) {
     const std::string step = fmt::format("at step {}{}", trace.experiment.training.step, which);
-    const Area body{{area.min.x, area.min.y + ui.px(k_caption)}, area.max};
+    const Area body{{area.min.x, area.min.y + ui.px(k_training_caption)}, area.max};
     if (is_stack(trace)) {
         caption(ui, area, "Weights of every head " + step,
                 which.empty() ? "rows sum to 1, colors from 0 to 1; click one to focus it" : "");
@@ -458,7 +458,7 @@ void gradient_and_change(Desk& desk, const Ui& ui, const Area& area) {
         for (const WeightsChange& each : known->changes)
             if (each.change->key() == key && each.change->shape() == now->stage->shape())
                 shown.push_back({each.change, fmt::format("step {} adds", known->step + 1), &each});
-    const Area body{{area.min.x, area.min.y + ui.px(k_caption)}, area.max};
+    const Area body{{area.min.x, area.min.y + ui.px(k_training_caption)}, area.max};
     const Grid grid = grid_for(ui, body, std::max(2, static_cast<int>(shown.size())));
     for (int i = 0; i < std::ssize(shown); ++i) {
         const Picture& each = shown[static_cast<std::size_t>(i)];
@@ -485,11 +485,11 @@ std::string why_no_training(const Desk& desk) {
 }
 
 void training_view(Desk& desk, const Ui& ui, const Area& area, const Run& run) {
-    const bool narrow = area.width() < ui.px(k_narrow);
-    const float margin = ui.px(narrow ? 14 : k_margin);
+    const bool narrow = area.width() < ui.px(k_without_film);
+    const float margin = ui.px(narrow ? 14 : k_training_margin);
     const float left = area.min.x + margin, right = area.max.x - margin, top = area.min.y + ui.px(14);
-    header(desk, ui, {{left, top}, {right, area.max.y}}, run);
-    const float curves_top = top + ui.px(k_header),
+    training_header(desk, ui, {{left, top}, {right, area.max.y}}, run);
+    const float curves_top = top + ui.px(k_training_header),
                 height =
                     std::clamp(k_curves_share * area.height(), ui.px(k_least_curves), ui.px(k_most_curves));
     curves(desk, ui, {{left, curves_top}, {right, curves_top + height}});

@@ -2,13 +2,13 @@
 // phrase that a reader stumbles over.
 #include <gtest/gtest.h>
 
-#include <cctype>
 #include <filesystem>
 #include <fstream>
 #include <regex>
 #include <set>
 #include <sstream>
 #include <string>
+#include <vector>
 
 #include "app/actions/actions.h"
 #include "app/document/given.h"
@@ -28,6 +28,7 @@
 #include "core/session/examples.h"
 #include "core/text/tokenizer.h"
 #include "core/text/vocabulary.h"
+#include "core/utf8.h"
 #include "tests/random_attention.h"
 #include "tests/random_seq2seq.h"
 #include "tests/random_transformer.h"
@@ -47,17 +48,13 @@ constexpr const char* k_forbidden[] = {
     "read at once", "expected a text", "nobody",      "somebody",       "else commas", "likewise",
     "colour",       "centre",          "grey",        "behaviour",      "neighbour",   "licence",
     "cancelled",    "normalis",        "initialis",   "optimis",        "tokenis",     "generalis",
-    "serialis",     "labelled",        "analyse",     "favour"};
+    "serialis",     "labelled",        "analyse",     "favour",         "finds out",   "found out",
+    "hands over",   "handed over",     "begin again", "begins again",   "present is",  "it looks at",
+    "looks most"};
 
 std::string without(std::string text, std::string_view phrase) {
     for (std::size_t at; (at = text.find(phrase)) != std::string::npos;) text.erase(at, phrase.size());
     return text;
-}
-
-std::string lower(std::string_view text) {
-    std::string result(text);
-    for (char& c : result) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    return result;
 }
 
 /// The first forbidden phrase of a text, or "".
@@ -87,7 +84,7 @@ private:
 };
 
 void read_proof(Reader& reader, std::string_view where, const Proof& proof) {
-    for (const std::string& text : {proof.terms_title, proof.sum_name, proof.remark, proof.row_title})
+    for (const std::string& text : {proof.terms_title.text(), proof.sum_name, proof.remark, proof.row_title})
         reader.read(where, text);
     for (const ProofStep& step : proof.steps) reader.read(where, step.label);
 }
@@ -222,6 +219,41 @@ TEST(WordsTest, SourcesAndPagesAreInPlainEnglish) {
             for (std::string line; std::getline(lines, line);) reader.read(entry.path().string(), line);
         }
     EXPECT_GT(reader.count(), 10'000U);
+}
+
+/// The first lines of the comments of a source file that begin like an answer to the line above.
+std::vector<std::string> riddles_in(std::istream& source) {
+    static const std::regex riddle(
+        R"(^\s*/// (Of|Those|That of|The same|Likewise|Also|As|By|To|It|With the same)\b.*)");
+    std::vector<std::string> found;
+    bool goes_on = false;
+    for (std::string line; std::getline(source, line);) {
+        if (!goes_on && std::regex_match(line, riddle)) found.push_back(line);
+        const std::size_t begin = line.find_first_not_of(' ');
+        goes_on = begin != line.npos && line.compare(begin, 3, "///") == 0;
+    }
+    return found;
+}
+
+TEST(WordsTest, ACommentIsUnderstoodWithoutTheLineAboveIt) {
+    const fs::path root = ATTNSCOPE_SOURCE_DIR;
+    int files = 0;
+    for (const char* folder : {"core", "app", "tests", "bench"})
+        for (const fs::directory_entry& entry : fs::recursive_directory_iterator(root / folder)) {
+            const fs::path extension = entry.path().extension();
+            if (extension != ".cpp" && extension != ".h") continue;
+            std::ifstream source(entry.path(), std::ios::binary);
+            for (const std::string& line : riddles_in(source)) ADD_FAILURE() << entry.path() << ": " << line;
+            ++files;
+        }
+    EXPECT_GT(files, 500);
+}
+
+TEST(WordsTest, RiddlesAreFound) {
+    std::istringstream source(
+        "/// Of a batch.\nint a;\n    /// The same by name.\n    int b;\n/// A number that is\n/// Of use.\n"
+        "int c;  ///< of a batch\n/// Only ours.\n");
+    EXPECT_EQ(riddles_in(source), (std::vector<std::string>{"/// Of a batch.", "    /// The same by name."}));
 }
 
 TEST(WordsTest, APhraseIsFoundAcrossTheLinesOfALiteralOrComment) {

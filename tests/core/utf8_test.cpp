@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <string_view>
+
 namespace attnscope {
 namespace {
 
@@ -33,6 +35,22 @@ TEST(Utf8, CapitalizesALetterOfAsciiAlone) {
     EXPECT_EQ(capitalized("é"), "é");
     EXPECT_EQ(capitalized("{z"), "{z");
     EXPECT_EQ(capitalized(""), "");
+}
+
+TEST(Utf8, ChangesTheCaseOfLettersOfAnyScriptAndKeepsTheRest) {
+    EXPECT_EQ(lower("W_q ÄÖ Жук √D_K ᵀ"), "w_q äö жук √d_k ᵀ");
+    EXPECT_EQ(upper("W_q äö жук √d_k ℓ"), "W_Q ÄÖ ЖУК √D_K ℓ");
+    EXPECT_EQ(lower("A\x80Z\xC3"), "a\x80z\xC3");
+    EXPECT_EQ(lower(""), "");
+}
+
+TEST(Utf8, TellsLettersAndDigitsOfAnyScript) {
+    for (const char32_t letter : std::u32string_view(U"azZéжあ\u0627ᵀ"))
+        EXPECT_TRUE(is_letter(letter)) << static_cast<unsigned>(letter);
+    for (const char32_t other : std::u32string_view(U"7 _√→\u0301😀")) {
+        EXPECT_FALSE(is_letter(other)) << static_cast<unsigned>(other);
+        EXPECT_EQ(is_digit(other), other == U'7') << static_cast<unsigned>(other);
+    }
 }
 
 TEST(Utf8, CountsCodePointsAndStrayBytes) {

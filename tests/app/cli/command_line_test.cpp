@@ -277,7 +277,7 @@ TEST_F(CommandLineTest, HelpSaysWhatAnOptionAppliesTo) {
     for (std::string word; words >> word;) help += word + " ";
     for (const char* part : {"rotated as a pair [interleaved] (for: mechanism is attention or transformer, "
                              "and position is rope)",
-                             "1 to 4096 [10] (for: mechanism is seq2seq and decode is greedy)",
+                             "1 to 4096 [10] (for: mechanism is seq2seq, and decode is greedy)",
                              "48, less for large matrices [auto] (for: exported pictures) "})
         EXPECT_NE(help.find(part), std::string::npos) << part;
 }

@@ -45,7 +45,7 @@ TEST_F(TrainTest, TrainWritesTensorsThatEveryCommandOpens) {
     EXPECT_EQ(run({"recipe", tensors}).out, run({"recipe", json}).out);
     const Outcome again = run({"train", tensors, "--steps", "5"});
     EXPECT_EQ(again.out, trained.out) << "from the beginning";
-    EXPECT_NE(again.err.find("begins again at step 0"), std::string::npos) << again.err;
+    EXPECT_NE(again.err.find("training starts at step 0"), std::string::npos) << again.err;
     const Words weights = {"--stage", "1.weights", "--format", "npy"};
     EXPECT_EQ(render({tensors, weights[0], weights[1], weights[2], weights[3]}),
               render({json, weights[0], weights[1], weights[2], weights[3]}));

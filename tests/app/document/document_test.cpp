@@ -81,24 +81,10 @@ TEST_F(DocumentTest, WhatIsOnShowIsComputedAgainWhileTheSentenceIsEmpty) {
 TEST_F(DocumentTest, MeansOfFewCellsAreThereWhenTheyAreChosen) {
     set([](Experiment& e) { e.attention.heads = 2; });
     settle();
-    document.change([](Session& s) { s.presentation.head = {HeadChoice::Kind::mean}; });
-    EXPECT_TRUE(document.ready());
+    EXPECT_TRUE(document.trace()->find("weights"_stage)->buffer.known_mean());
 }
 
-TEST_F(DocumentTest, MeansThatAreMissingAreNotReady) {
-    set([](Experiment& e) {
-        e.attention.heads = 2;
-        e.input.text.clear();
-        for (int i = 0; i < 600; ++i) e.input.text += "w ";
-    });
-    settle();
-    ASSERT_TRUE(document.trace());
-    document.stop();
-    document.change([](Session& s) { s.presentation.head = {HeadChoice::Kind::mean}; });
-    EXPECT_FALSE(document.ready());
-}
-
-TEST_F(DocumentTest, MeansAreReadyOnceTheyAreKnown) {
+TEST_F(DocumentTest, MeansAreComputedWhenTheyAreChosen) {
     set([](Experiment& e) {
         e.attention.heads = 2;
         e.input.text.clear();
@@ -109,7 +95,18 @@ TEST_F(DocumentTest, MeansAreReadyOnceTheyAreKnown) {
     EXPECT_FALSE(trace->find("weights"_stage)->buffer.known_mean());
     document.change([](Session& s) { s.presentation.head = {HeadChoice::Kind::mean}; });
     settle();
-    EXPECT_TRUE(document.ready());
+    EXPECT_TRUE(trace->find("weights"_stage)->buffer.known_mean());
+    EXPECT_EQ(document.trace(), trace) << "nothing is computed again";
+}
+
+TEST_F(DocumentTest, PercentilesAreComputedWhenTheyAreChosen) {
+    settle();
+    const auto trace = document.trace();
+    const Buffer& weights = trace->find("weights"_stage)->buffer;
+    EXPECT_FALSE(weights.known_percentiles(0));
+    document.change([](Session& s) { s.presentation.range = {RangeChoice::Kind::percentile}; });
+    settle();
+    EXPECT_TRUE(weights.known_percentiles(0));
     EXPECT_EQ(document.trace(), trace) << "nothing is computed again";
 }
 

@@ -217,7 +217,7 @@ TEST_F(PaintingTest, ThePresetsOfTheHeaderOpenBelowTheirWord) {
 TEST_F(PaintingTest, ARightClickOffersPresets) {
     for (const auto& [name, cells] : std::vector<std::pair<std::string, float>>{{"Causal", 36},
                                                                                 {"Invert", 28},
-                                                                                {"Checker", 32},
+                                                                                {"Checkerboard", 32},
                                                                                 {"Window", 22},
                                                                                 {"All closed", 0},
                                                                                 {"All open", 64}}) {
@@ -301,7 +301,7 @@ TEST_F(AlignmentPaintingTest, ADragClosesWhatItPassesAndIsOneStep) {
 
 TEST_F(AlignmentPaintingTest, PresetsAreOffered) {
     click(place_of("attnscope", {"presets"}));
-    click(place_of("##Popup", {"Checker"}));
+    click(place_of("##Popup", {"Checkerboard"}));
     ASSERT_TRUE(painted());
     for (int i = 0; i < 4; ++i)
         for (int j = 0; j < 4; ++j) EXPECT_EQ(open(i, j), (i + j) % 2 == 0) << i << ", " << j;

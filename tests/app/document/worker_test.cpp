@@ -72,14 +72,14 @@ TEST(WorkerTest, MeansAreReadyOnceTheyAreWantedAndNothingElseIsComputedAgain) {
     ASSERT_TRUE(before && before->trace);
     EXPECT_FALSE(before->trace->find("weights"_stage)->buffer.known_mean());
     const int steps = card->operations;
-    worker.prepare_for(SlotName::live, {HeadChoice::Kind::mean});
+    worker.prepare_for(SlotName::live, {{HeadChoice::Kind::mean}});
     worker.wait();
     const auto after = worker.take();
     ASSERT_TRUE(after && after->trace);
     EXPECT_TRUE(after->trace->find("weights"_stage)->buffer.known_mean());
     EXPECT_EQ(card->operations, steps);
     EXPECT_EQ(after->trace->find("weights"_stage), before->trace->find("weights"_stage));
-    worker.prepare_for(SlotName::live, {HeadChoice::Kind::mean});
+    worker.prepare_for(SlotName::live, {{HeadChoice::Kind::mean}});
     EXPECT_FALSE(worker.busy(SlotName::live)) << "they are there";
     worker.prepare_for(SlotName::live, {});
     EXPECT_FALSE(worker.busy(SlotName::live));
@@ -101,7 +101,7 @@ bool knows_levels(const Trace& trace, int head) {
 
 TEST(WorkerTest, AResultIsReadyToDrawForTheHeadThatIsShown) {
     Worker worker({}, {});
-    worker.prepare_for(SlotName::live, {HeadChoice::Kind::one, 2});
+    worker.prepare_for(SlotName::live, {{HeadChoice::Kind::one, 2}});
     worker.request(SlotName::live, large());
     worker.wait();
     const auto result = worker.take();
@@ -124,7 +124,7 @@ TEST(WorkerTest, TheNewestTraceIsDeliveredAgainWhenItIsReadyForAnotherHead) {
     const auto before = worker.take();
     ASSERT_TRUE(before && before->trace);
     EXPECT_FALSE(knows_levels(*before->trace, 3));
-    worker.prepare_for(SlotName::live, {HeadChoice::Kind::one, 3});
+    worker.prepare_for(SlotName::live, {{HeadChoice::Kind::one, 3}});
     EXPECT_FALSE(worker.busy(SlotName::beside));
     worker.wait();
     const auto after = worker.take();
@@ -132,9 +132,47 @@ TEST(WorkerTest, TheNewestTraceIsDeliveredAgainWhenItIsReadyForAnotherHead) {
     EXPECT_EQ(after->trace, before->trace) << "nothing is computed again";
     EXPECT_TRUE(knows_levels(*after->trace, 3));
     worker.prepare_for(SlotName::live, {});
-    worker.prepare_for(SlotName::live, {HeadChoice::Kind::one, 3});
+    worker.prepare_for(SlotName::live, {{HeadChoice::Kind::one, 3}});
     EXPECT_FALSE(worker.busy(SlotName::live)) << "they are there";
     while (wakes < 2) std::this_thread::yield();
+}
+
+TEST(WorkerTest, PercentilesAreReadyOnceTheyAreWanted) {
+    Worker worker({}, {});
+    worker.request(SlotName::live, large());
+    worker.wait();
+    const auto before = worker.take();
+    ASSERT_TRUE(before && before->trace);
+    const Buffer& weights = before->trace->find("weights"_stage)->buffer;
+    EXPECT_FALSE(weights.known_percentiles(0));
+    worker.prepare_for(SlotName::live, {.head = {}, .percentiles = true});
+    worker.wait();
+    const auto after = worker.take();
+    ASSERT_TRUE(after);
+    EXPECT_EQ(after->trace, before->trace) << "nothing is computed again";
+    EXPECT_TRUE(weights.known_percentiles(0));
+    EXPECT_FALSE(weights.known_percentiles(1));
+    worker.request(SlotName::live, seeded(2));
+    worker.wait();
+    const auto next = worker.take();
+    ASSERT_TRUE(next && next->trace);
+    EXPECT_TRUE(next->trace->find("weights"_stage)->buffer.known_percentiles(0)) << "wanted from then on";
+}
+
+TEST(WorkerTest, WhereMasksDifferTheirMeanIsReadyWithThatOfTheHeads) {
+    Worker worker({}, {});
+    Experiment e = large();
+    e.weighting.normalizer = Normalization::local_p;
+    worker.prepare_for(SlotName::live, {{HeadChoice::Kind::mean}});
+    worker.request(SlotName::live, e);
+    worker.wait();
+    const auto result = worker.take();
+    ASSERT_TRUE(result && result->trace) << (result ? result->error : "no result");
+    const Buffer& mask = result->trace->find("mask"_stage)->buffer;
+    ASSERT_EQ(mask.shape().heads, 4);
+    ASSERT_TRUE(mask.known_mean());
+    EXPECT_TRUE(mask.known_mean()->known_pooled(0, mask.levels()));
+    EXPECT_TRUE(is_ready(*result->trace, {{HeadChoice::Kind::mean}}));
 }
 
 Experiment with_two_heads_and_a_loss() {
@@ -187,7 +225,7 @@ TEST(WorkerTest, OfSmallTracesEveryHeadIsReady) {
     worker.wait();
     ASSERT_TRUE(worker.take());
     for (const HeadChoice head : {HeadChoice{HeadChoice::Kind::mean}, HeadChoice{HeadChoice::Kind::one, 1}}) {
-        worker.prepare_for(SlotName::live, head);
+        worker.prepare_for(SlotName::live, {head});
         EXPECT_FALSE(worker.busy(SlotName::live));
     }
 }
@@ -639,8 +677,8 @@ TEST(WorkerBackendTest, ComputingAgainTakesNothingOver) {
 
 TEST(WorkerTest, EachSlotIsReadyForTheHeadThatIsShownOfIt) {
     Worker worker({}, {});
-    worker.prepare_for(SlotName::live, {HeadChoice::Kind::one, 1});
-    worker.prepare_for(SlotName::pinned, {HeadChoice::Kind::one, 3});
+    worker.prepare_for(SlotName::live, {{HeadChoice::Kind::one, 1}});
+    worker.prepare_for(SlotName::pinned, {{HeadChoice::Kind::one, 3}});
     worker.request(SlotName::live, large());
     worker.request(SlotName::pinned, large());
     worker.wait();
@@ -648,8 +686,8 @@ TEST(WorkerTest, EachSlotIsReadyForTheHeadThatIsShownOfIt) {
     ASSERT_TRUE(live && pinned);
     ASSERT_EQ(live->slot, SlotName::live);
     ASSERT_EQ(pinned->slot, SlotName::pinned);
-    EXPECT_TRUE(is_ready(*live->trace, {HeadChoice::Kind::one, 1}));
-    EXPECT_TRUE(is_ready(*pinned->trace, {HeadChoice::Kind::one, 3}));
+    EXPECT_TRUE(is_ready(*live->trace, {{HeadChoice::Kind::one, 1}}));
+    EXPECT_TRUE(is_ready(*pinned->trace, {{HeadChoice::Kind::one, 3}}));
 }
 
 }  // namespace

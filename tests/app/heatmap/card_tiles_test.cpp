@@ -19,7 +19,8 @@ protected:
     void SetUp() override {
         try {
             context_ = std::make_unique<HeadlessContext>(8, 8);
-            gpu_ = std::make_unique<GpuBackend>(context_->context().share(), GpuOptions{.guard = 64});
+            gpu_ = std::make_unique<GpuBackend>(context_->context().share(),
+                                                GpuOptions{.allocate = test::guarded_room});
         } catch (const Error& error) {
             GTEST_SKIP() << error.what();
         }
@@ -76,7 +77,7 @@ protected:
 };
 
 TEST_F(CardTilesTest, EveryCellIsTheOneThatTheProcessorPools) {
-    CardTiles tiles;
+    CardTiles tiles{ShaderSource()};
     int compared = 0, closed = 0, marked = 0;
     for (const auto& [queries, keys] : {std::pair{300, 700}, std::pair{1, 513}, std::pair{257, 3}}) {
         const Trace trace = trace_of(queries, keys);
@@ -111,7 +112,7 @@ TEST_F(CardTilesTest, EveryCellIsTheOneThatTheProcessorPools) {
 }
 
 TEST_F(CardTilesTest, WhatDoesNotLieThereIsLeft) {
-    CardTiles tiles;
+    CardTiles tiles{ShaderSource()};
     const Trace trace = trace_of(10, 10);
     HeatmapSource source = source_of(*trace.find("masked"_stage), trace.find("mask"_stage), false);
     const gl::Texture2D texture(gl::Texture2D::Format::r32f, 10, 10);

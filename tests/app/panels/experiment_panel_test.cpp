@@ -169,77 +169,17 @@ TEST_F(ExperimentPanelTest, TheDieRollsASeedAndIsOneStep) {
     EXPECT_EQ(document().experiment().weights.seed, Seed(123));
 }
 
-TEST_F(ExperimentPanelTest, EverySettingHasARow) {
-    const std::vector<std::pair<const char*, std::vector<std::string>>> rows = {
-        {"tokenizer", {"Tokens", "label"}},
-        {"vocabulary", {"Vocabulary", "label"}},
-        {"task", {"Task", "label"}},
-        {"corpus", {"Text", "label"}},
-        {"optimizer", {"Optimizer", "label"}},
-        {"learning-rate", {"Learning rate", "label"}},
-        {"momentum", {"Momentum", "label"}},
-        {"weight-decay", {"Weight decay", "label"}},
-        {"clip", {"Clip norm", "label"}},
-        {"warm-up", {"Warm-up", "label"}},
-        {"decay", {"Decay", "label"}},
-        {"batch", {"Batch", "label"}},
-        {"data-seed", {"Data seed", "label"}},
-        {"train-ablated", {"Without heads", "label"}},
-        {"step", {"Step", "label"}},
-        {"table-size", {"Table rows", "label"}},
-        {"seed", {"Seed", "label"}},
-        {"dim", {"Dimension", "label"}},
-        {"embedding", {"Init", "label"}},
-        {"position", {"Encoding", "label"}},
-        {"context-length", {"Max length", "label"}},
-        {"rope-layout", {"Pairs", "label"}},
-        {"projection", {"projections", "Init", "label"}},
-        {"projection-seed", {"projection-seed", "Seed", "label"}},
-        {"projection-bias", {"Biases", "label"}},
-        {"key-size", {"Key size", "label"}},
-        {"value-size", {"Value size", "label"}},
-        {"heads", {"Heads", "label"}},
-        {"score", {"Function", "label"}},
-        {"hidden", {"Hidden", "label"}},
-        {"score-seed", {"score-seed", "Seed", "label"}},
-        {"sharpening", {"Sharpening", "label"}},
-        {"bandwidth", {"Bandwidth", "label"}},
-        {"scale", {"Scale", "label"}},
-        {"mask", {"Causal", "label"}},
-        {"temperature", {"Temperature", "label"}},
-        {"normalizer", {"Normalization", "label"}},
-        {"softmax-axis", {"Over", "label"}},
-        {"local-window", {"Half-width", "label"}},
-        {"dropout", {"Dropout", "label"}},
-        {"dropout-seed", {"Dropout seed", "label"}},
-        {"training", {"Training", "label"}},
-        {"output-projection", {"Projection", "label"}},
-        {"block", {"Norms", "label"}},
-        {"activation", {"Activation", "label"}},
-        {"feed-forward-size", {"Feed-forward", "label"}},
-        {"block-seed", {"block-seed", "Seed", "label"}},
-        {"layers", {"Layers", "label"}},
-        {"norm", {"Norms", "label"}},
-        {"ablate", {"Ablated heads", "label"}},
-        {"ablation", {"Ablated to", "label"}},
-        {"tied", {"Tied output", "label"}},
-        {"objective", {"Predicts", "label"}},
-        {"encoder", {"Encoder", "label"}},
-        {"decoder-attention", {"Attention", "label"}},
-        {"alignment-state", {"Query state", "label"}},
-        {"decode", {"Decoding", "label"}},
-        {"max-steps", {"Max steps", "label"}},
-        {"encoder-size", {"Encoder size", "label"}},
-        {"decoder-size", {"Decoder size", "label"}},
-        {"given", {"Matrix", "label"}},
-    };
-    for (const Option& option : options()) {
-        if (!option.in_experiment() || option.section == OptionSection::input ||
-            option.section == OptionSection::image)
-            continue;
-        const auto row = std::ranges::find(rows, option.name, [](const auto& r) { return r.first; });
-        ASSERT_NE(row, rows.end()) << option.name << " has no row";
-    }
+/// The ids of the label of an option's row: its label, below the option's name where it is not the first of
+/// this label. The mask has a row for each kind.
+std::vector<std::string> row_of(const Option& option) {
+    if (option.name == "mask") return {"Causal", "label"};
+    const std::string label(option.label);
+    const bool is_first = &*std::ranges::find(options(), option.label, &Option::label) == &option;
+    return is_first ? std::vector<std::string>{label, "label"}
+                    : std::vector<std::string>{std::string(option.name), label, "label"};
+}
+
+TEST_F(ExperimentPanelTest, EverySettingHasARowInTheOrderOfTheTable) {
     std::set<std::string_view> seen;
     for (const ChoiceName<MechanismKind>& mechanism : choices<MechanismKind>()) {
         document().change([&](Session& s) {
@@ -248,20 +188,30 @@ TEST_F(ExperimentPanelTest, EverySettingHasARow) {
                 mechanism.value == MechanismKind::seq2seq ? TaskKind::translate : TaskKind::copy;
         });
         settle();
-        const auto sections = mechanism_of(document().experiment()).sections;
         float above = -1e9f;
-        for (const auto& [name, ids] : rows) {
-            const std::string_view option = name;
-            if (std::ranges::find(sections, find_option(option)->section) == sections.end()) continue;
-            seen.insert(option);
-            if (option == "table-size") continue;  // stands below the embedding's draw
-            const float y = place_of("/experiment_", ids).y + find_window("/experiment_")->Scroll.y;
-            EXPECT_GT(y, above) << mechanism.name << ": " << option
-                                << " is not in the order of the computation";
-            above = y;
-        }
+        for (const OptionSection section : mechanism_of(document().experiment()).sections)
+            for (const Option& option : options()) {
+                if (option.section != section || option.label.empty()) continue;
+                seen.insert(option.name);
+                const float y =
+                    place_of("/experiment_", row_of(option)).y + find_window("/experiment_")->Scroll.y;
+                EXPECT_GT(y, above) << mechanism.name << ": " << option.name;
+                above = y;
+            }
     }
-    for (const auto& [option, ids] : rows) EXPECT_TRUE(seen.contains(option)) << option;
+    for (const Option& option : options())
+        EXPECT_EQ(seen.contains(option.name), !option.label.empty()) << option.name;
+}
+
+TEST_F(ExperimentPanelTest, ATransformerShowsTheFeedForwardLayerOfABlock) {
+    document().change([](Session& s) { s.experiment.mechanism = MechanismKind::transformer; });
+    settle();
+    float above = place_of("/experiment_", {"norm", "Norms", "label"}).y;
+    for (const char* label : {"Feed-forward", "Activation", "Ablated heads"}) {
+        const float y = field_of(label, {"label"}).y;
+        EXPECT_GT(y, above) << label;
+        above = y;
+    }
 }
 
 TEST_F(ExperimentPanelTest, AChoiceIsPickedFromItsList) {

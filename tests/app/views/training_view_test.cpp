@@ -176,7 +176,7 @@ TEST_F(TrainingViewTest, ARunBesideIsDrawnAndPointedAt) {
                 << layer;
     // The encoder and decoder show their alignment, whose cells are proved.
     start(small(TaskKind::translate));
-    document().train_beside(find_variation("no backward reader"));
+    document().train_beside(find_variation("no backward encoder"));
     settle();
     const ImRect beside = area_of("attnscope", {"beside"});
     push({MouseMove{beside.Min.x + 3, beside.Min.y + 3}});
@@ -272,7 +272,7 @@ TEST_F(TrainingViewTest, WhatIsLearnedIsWatchedFromNothing) {
     session.experiment = at_step(session.experiment, 20);
     session.note = "Learned in 20 steps.";
     start_noted(session);
-    click(place_of("attnscope", {"training.watch", "Watch it learn from nothing"}));
+    click(place_of("attnscope", {"training.watch", "Watch it learn from scratch"}));
     EXPECT_EQ(document().presentation().view, ViewKind::training);
     settle();
     EXPECT_EQ(document().training().records.size(), 20u);
