@@ -25,6 +25,19 @@ namespace {
 
 std::size_t next_length(std::string_view text) { return std::max<std::size_t>(decode_utf8(text).bytes, 1); }
 
+std::string in_case(std::string_view text, utf8proc_int32_t (*change)(utf8proc_int32_t)) {
+    std::string changed;
+    while (!text.empty()) {
+        const DecodedCharacter next = decode_utf8(text);
+        if (next.bytes > 0)
+            changed += encode_utf8(static_cast<char32_t>(change(static_cast<utf8proc_int32_t>(next.code))));
+        else
+            changed += text.front();
+        text.remove_prefix(std::max<std::size_t>(next.bytes, 1));
+    }
+    return changed;
+}
+
 }  // namespace
 
 bool is_utf8(std::string_view text) {
@@ -35,6 +48,19 @@ bool is_utf8(std::string_view text) {
     }
     return true;
 }
+
+bool is_letter(char32_t code) {
+    const utf8proc_category_t category = utf8proc_category(static_cast<utf8proc_int32_t>(code));
+    return category >= UTF8PROC_CATEGORY_LU && category <= UTF8PROC_CATEGORY_LO;
+}
+
+bool is_digit(char32_t code) {
+    return utf8proc_category(static_cast<utf8proc_int32_t>(code)) == UTF8PROC_CATEGORY_ND;
+}
+
+std::string lower(std::string_view text) { return in_case(text, utf8proc_tolower); }
+
+std::string upper(std::string_view text) { return in_case(text, utf8proc_toupper); }
 
 std::string capitalized(std::string text) {
     if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') text[0] = static_cast<char>(text[0] - 'a' + 'A');

@@ -1,4 +1,4 @@
-// Walks UTF-8, with utf8proc.
+// Walks UTF-8 and changes its case, with utf8proc.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,14 @@ DecodedCharacter decode_utf8(std::string_view text);
 std::string encode_utf8(char32_t code);
 
 bool is_utf8(std::string_view text);
-/// The text with a capital first letter, if that is one of ASCII.
+/// Whether a code point is a letter, or a decimal digit, of any script.
+bool is_letter(char32_t code);
+bool is_digit(char32_t code);
+/// The text in small letters, or in capitals, code point by code point; a byte that is not valid UTF-8 stays.
+std::string lower(std::string_view text);
+std::string upper(std::string_view text);
+/// The text with a capital first letter, if that is one of ASCII: a formula that begins with a Greek letter
+/// stays.
 std::string capitalized(std::string text);
 /// How many code points `text` has. A byte that is not valid UTF-8 counts as one.
 std::size_t count_code_points(std::string_view text);

@@ -19,7 +19,7 @@ public:
     }
     /// nullopt unless `text` is a whole number from -2^63 to 2^64-1; spaces around it are allowed.
     static std::optional<Seed> read(std::string_view text);
-    /// As read(), but throws Error(bad_input) naming the text and the range.
+    /// Reads a seed as read() does, but throws Error(bad_input) naming the text and the range.
     static Seed parse(std::string_view text);
 
     /// The 64 bits passed to the generator; a negative s becomes s + 2⁶⁴.

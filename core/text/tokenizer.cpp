@@ -45,9 +45,7 @@ bool in_categories(CodePoint code_point, utf8proc_category_t first, utf8proc_cat
     return first <= category && category <= last;
 }
 
-bool is_letter(CodePoint c) { return in_categories(c, UTF8PROC_CATEGORY_LU, UTF8PROC_CATEGORY_LO); }
 bool is_mark(CodePoint c) { return in_categories(c, UTF8PROC_CATEGORY_MN, UTF8PROC_CATEGORY_ME); }
-bool is_digit(CodePoint c) { return utf8proc_category(c) == UTF8PROC_CATEGORY_ND; }
 bool is_control(CodePoint c) { return utf8proc_category(c) == UTF8PROC_CATEGORY_CC; }
 bool is_format(CodePoint c) { return utf8proc_category(c) == UTF8PROC_CATEGORY_CF; }
 
@@ -65,11 +63,14 @@ bool is_all_space(std::string_view text) {
 }
 
 /// A cluster has the category of its base: marks, joiners and selectors follow it.
-bool starts_with_letter(std::string_view cluster) { return is_letter(first_code_point(cluster)); }
+bool starts_with_letter(std::string_view cluster) {
+    return is_letter(static_cast<char32_t>(first_code_point(cluster)));
+}
 
 bool belongs_to_word(std::string_view cluster) {
     const CodePoint base = first_code_point(cluster);
-    return is_letter(base) || is_mark(base) || is_digit(base);
+    const auto code = static_cast<char32_t>(base);
+    return is_letter(code) || is_mark(base) || is_digit(code);
 }
 
 /// Apostrophe, right single quotation mark, hyphen-minus, hyphen.
