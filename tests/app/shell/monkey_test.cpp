@@ -2,6 +2,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
@@ -133,7 +134,13 @@ SavedState state_number(int n) {
 }
 
 TEST(KillTest, KilledAtAnyMomentLeavesAStateThatIsWhole) {
-    const test::TemporaryFolder folder;
+    const test::TemporaryFolder folder, trial;
+    // Some writes fit before a kill, however slow the machine is.
+    const auto start = std::chrono::steady_clock::now();
+    StateWriter(trial.path()).write(state_number(0));
+    const std::chrono::microseconds one =
+        std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - start);
+    const auto longest = static_cast<unsigned>(std::max<std::int64_t>(60'000, 8 * one.count()));
     std::mt19937 random(15);
     int written = 0;
     for (int kill_number = 0; kill_number < 40; ++kill_number) {
@@ -143,7 +150,7 @@ TEST(KillTest, KilledAtAnyMomentLeavesAStateThatIsWhole) {
             StateWriter writer(folder.path());
             for (int n = written;; ++n) writer.write(state_number(n));
         }
-        usleep(1000 + random() % 60000);
+        usleep(1000 + static_cast<unsigned>(random()) % longest);
         kill(child, SIGKILL);
         waitpid(child, nullptr, 0);
         std::string problem;
