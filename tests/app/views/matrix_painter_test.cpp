@@ -84,7 +84,6 @@ TEST_F(MatrixPainterTest, AMeanThatIsNotKnownYetIsAPlainSurfaceAmongPictures) {
     document().stop();
     present([](Presentation& p) { p.head = {HeadChoice::Kind::mean}; });
     EXPECT_FALSE(draws("weights"_stage));
-    EXPECT_FALSE(seen_matrices().empty()) << "stages without heads stay";
     EXPECT_GT(plain_pixels(), before + 100'000) << "the matrix in focus";
 }
 
