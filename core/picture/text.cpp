@@ -10,6 +10,7 @@
 #include <array>
 #include <cmath>
 #include <cstring>
+#include <mutex>
 
 #include "core/error.h"
 #include "core/picture/cairo_handle.h"
@@ -97,16 +98,28 @@ bool is_variation_selector(char32_t c) {
 }  // namespace
 
 struct TextFace::Implementation {
+    FontFiles files;
     Owned<FcConfig> config;
     Owned<FcCharSet> coverage;
     std::array<Owned<PangoFontDescription>, 4> fonts;
     Owned<PangoFontMap> font_map;
     Owned<PangoContext> context;
 
-    ~Implementation() {
-        // pango 1.50 keeps its reference to the configuration after the font map's end unless it is removed.
-        if (font_map) pango_fc_font_map_set_config(PANGO_FC_FONT_MAP(font_map.get()), nullptr);
+    explicit Implementation(const FontFiles& files);
+
+    /// What no TextFace uses at present, for the next one with the same files. A font map is never destroyed:
+    /// pango's threads may still hold the last reference to one of its patterns, and would change its table
+    /// while it is being destroyed (seen in 1.50.12).
+    struct Store {
+        std::mutex mutex;
+        std::vector<std::unique_ptr<Implementation>> faces;
+    };
+    static Store& unused() {
+        static auto* store = new Store;
+        return *store;
     }
+    static Implementation* take(const FontFiles& files);
+
     Owned<PangoLayout> layout(std::string_view text, const TextStyle& style) const;
 };
 
@@ -183,33 +196,54 @@ Owned<PangoLayout> TextFace::Implementation::layout(std::string_view text, const
     return layout;
 }
 
-TextFace::TextFace(const FontFiles& files) : implementation_(std::make_unique<Implementation>()) {
-    Implementation& own = *implementation_;
-    own.config = config_with(files.all());
-    std::string fallback = family_of(pattern_of(own.config.get(), files.fallback));
+TextFace::Implementation::Implementation(const FontFiles& font_files)
+    : files(font_files), config(config_with(files.all())) {
+    std::string fallback = family_of(pattern_of(config.get(), files.fallback));
     for (const std::filesystem::path& more : files.more)
-        fallback += "," + family_of(pattern_of(own.config.get(), more));
-    own.fonts = {description_of(own.config.get(), files.sans, fallback),
-                 description_of(own.config.get(), files.sans_semibold, fallback),
-                 description_of(own.config.get(), files.mono, fallback),
-                 description_of(own.config.get(), files.mono_semibold, fallback)};
-    own.coverage = coverage_of(own.config.get());
-    own.font_map.reset(pango_cairo_font_map_new_for_font_type(CAIRO_FONT_TYPE_FT));
-    if (!own.font_map)
-        throw Error(ErrorKind::backend, "this pango has no FreeType fonts: install libpangoft2");
-    pango_fc_font_map_set_config(PANGO_FC_FONT_MAP(own.font_map.get()), own.config.get());
-    own.context.reset(pango_font_map_create_context(own.font_map.get()));
+        fallback += "," + family_of(pattern_of(config.get(), more));
+    fonts = {description_of(config.get(), files.sans, fallback),
+             description_of(config.get(), files.sans_semibold, fallback),
+             description_of(config.get(), files.mono, fallback),
+             description_of(config.get(), files.mono_semibold, fallback)};
+    coverage = coverage_of(config.get());
+    font_map.reset(pango_cairo_font_map_new_for_font_type(CAIRO_FONT_TYPE_FT));
+    if (!font_map) throw Error(ErrorKind::backend, "this pango has no FreeType fonts: install libpangoft2");
+    pango_fc_font_map_set_config(PANGO_FC_FONT_MAP(font_map.get()), config.get());
+    context.reset(pango_font_map_create_context(font_map.get()));
     cairo_font_options_t* options = cairo_font_options_create();
     cairo_font_options_set_antialias(options, CAIRO_ANTIALIAS_GRAY);
     cairo_font_options_set_hint_style(options, CAIRO_HINT_STYLE_NONE);
     cairo_font_options_set_hint_metrics(options, CAIRO_HINT_METRICS_OFF);
-    pango_cairo_context_set_font_options(own.context.get(), options);
+    pango_cairo_context_set_font_options(context.get(), options);
     cairo_font_options_destroy(options);
-    pango_context_set_round_glyph_positions(own.context.get(), FALSE);
+    pango_context_set_round_glyph_positions(context.get(), FALSE);
     // Otherwise the machine's locale would choose among the forms of a letter.
-    pango_context_set_language(own.context.get(), pango_language_from_string("en"));
-    pango_context_set_base_dir(own.context.get(), PANGO_DIRECTION_LTR);
+    pango_context_set_language(context.get(), pango_language_from_string("en"));
+    pango_context_set_base_dir(context.get(), PANGO_DIRECTION_LTR);
 }
+
+TextFace::Implementation* TextFace::Implementation::take(const FontFiles& files) {
+    {
+        Store& store = unused();
+        const std::lock_guard lock(store.mutex);
+        const auto found =
+            std::ranges::find_if(store.faces, [&](const auto& face) { return face->files == files; });
+        if (found != store.faces.end()) {
+            Implementation* face = found->release();
+            store.faces.erase(found);
+            return face;
+        }
+    }
+    return new Implementation(files);
+}
+
+void TextFace::Return::operator()(Implementation* face) const {
+    Implementation::Store& store = Implementation::unused();
+    const std::lock_guard lock(store.mutex);
+    store.faces.emplace_back(face);
+}
+
+TextFace::TextFace(const FontFiles& files) : implementation_(Implementation::take(files)) {}
 
 TextFace::~TextFace() = default;
 TextFace::TextFace(TextFace&&) noexcept = default;

@@ -130,7 +130,10 @@ private:
     struct Implementation;
     std::string displayed(std::string_view text, Spaces spaces, std::vector<std::size_t>* places) const;
 
-    std::unique_ptr<Implementation> implementation_;
+    struct Return {
+        void operator()(Implementation* face) const;
+    };
+    std::unique_ptr<Implementation, Return> implementation_;
 };
 
 }  // namespace attnscope

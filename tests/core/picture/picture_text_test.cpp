@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <set>
 
 #include "core/error.h"
 #include "core/picture/fonts.h"
@@ -164,6 +165,12 @@ std::pair<int, int> ink(const TextFace& face, const std::string& text, const Tex
     }
     cairo_surface_destroy(surface);
     return result;
+}
+
+TEST(TextTest, FacesMayEndWhilePangoIsStillMatchingFonts) {
+    std::set<double> widths;
+    for (int i = 0; i < 300; ++i) widths.insert(TextFace().extent("weights", {.size = 8 + 0.25 * i}).width);
+    EXPECT_EQ(widths.size(), 300U);
 }
 
 TEST(TextTest, TextOfEitherDirectionStandsWhereItIsAligned) {
