@@ -8,6 +8,7 @@
 #include "app/actions/search.h"
 #include "app/panels/dialog_parts.h"
 #include "app/panels/panels.h"
+#include "app/ui/style.h"
 
 namespace attnscope {
 namespace {
@@ -174,8 +175,9 @@ void dialogs(Desk& desk, const Ui& ui, ActionContext& context) {
         ui.controls.focus.leave_for_dialog();
     }
     const ImVec2 screen = ImGui::GetIO().DisplaySize;
-    // The history stands at the left, so that the view it goes through stays in sight.
+    // The history stands at the left and dims nothing, so that the view it goes through stays in sight.
     const bool aside = shown == Dialog::history;
+    dim_behind_dialogs(!aside);
     ImGui::SetNextWindowPos({aside ? ui.px(12) : screen.x / 2, screen.y / 2}, ImGuiCond_Always,
                             {aside ? 0 : 0.5f, 0.5f});
     // Contents higher than the window scroll.

@@ -9,6 +9,8 @@ namespace attnscope {
 
 namespace {
 
+constexpr float k_dim = 0.45F;  ///< of what a dialog covers
+
 ImVec4 opaque(Rgb8 color, float alpha = 1) {
     return {static_cast<float>(color.red) / 255, static_cast<float>(color.green) / 255,
             static_cast<float>(color.blue) / 255, alpha};
@@ -48,7 +50,7 @@ void apply_colors(ImGuiStyle& style, const Theme& theme) {
     set({ImGuiCol_Text}, opaque(theme.text));
     set({ImGuiCol_TextDisabled}, opaque(theme.secondary));
     set({ImGuiCol_WindowBg, ImGuiCol_MenuBarBg}, opaque(theme.panel));
-    set({ImGuiCol_ModalWindowDimBg}, ImVec4(0, 0, 0, 0.45F));
+    set({ImGuiCol_ModalWindowDimBg}, ImVec4(0, 0, 0, k_dim));
     compat::set_focus_colors(style, opaque(theme.accent), mix(theme.panel, theme.accent, 0.2F));
 }
 
@@ -76,6 +78,10 @@ void apply_style(const Theme& theme, float scale, float body_size) {
     style.FramePadding = ImVec2(10 * scale, std::max(0.0F, (26 * scale - body_size) / 2));
     apply_colors(style, theme);
     ImGui::GetStyle() = style;
+}
+
+void dim_behind_dialogs(bool dims) {
+    ImGui::GetStyle().Colors[ImGuiCol_ModalWindowDimBg].w = dims ? k_dim : 0;
 }
 
 }  // namespace attnscope

@@ -13,4 +13,7 @@ namespace attnscope {
 /// `body_size` px.
 void apply_style(const Theme& theme, float scale, float body_size);
 
+/// Whether an open dialog dims the rest of the window, from the next frame that is rendered.
+void dim_behind_dialogs(bool dims);
+
 }  // namespace attnscope

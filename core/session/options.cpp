@@ -222,7 +222,7 @@ double as_measure(const OptionValue& value, std::string_view unit, double least,
     if (!number || !std::isfinite(*number))
         refuse(fmt::format("expected a number of {}, not {}", unit, value.quoted()));
     if (*number < least || *number > most)
-        refuse(fmt::format("{} {} is out of range: use {} to {}", value.quoted(), unit, least, most));
+        refuse(fmt::format("{} {} is out of range: use {} to {}", shortest_text(*number), unit, least, most));
     return *number;
 }
 

@@ -428,6 +428,8 @@ TEST(OptionsTest, MeasuresMayHaveTheirUnit) {
               "--width: expected a number of mm, not \"84cm\"");
     EXPECT_EQ(refusal([&] { set_from_text(session, *find_option("width"), "3"); }),
               "--width: 3 mm is out of range: use 20 to 2000");
+    EXPECT_EQ(refusal([&] { set_from_text(session, *find_option("width"), "3.5mm"); }),
+              "--width: 3.5 mm is out of range: use 20 to 2000");
     set_from_text(session, *find_option("title"), "");
     EXPECT_EQ(session.presentation.title, "") << "an empty title is none";
     set_from_text(session, *find_option("title"), "auto");
