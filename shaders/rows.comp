@@ -11,6 +11,7 @@ layout(std430, binding = 3) restrict writeonly buffer Result { float result[]; }
 uniform uint u_a, u_b, u_c, u_result;
 uniform uint u_a_head, u_result_head;
 uniform uint u_columns;
+uniform double u_epsilon;
 
 const float k_minus_infinity = uintBitsToFloat(0xff800000u);
 const float k_nan = uintBitsToFloat(0x7fc00000u);
@@ -155,14 +156,14 @@ void main() {
         float x = a[from + j];
         result[to + j] = x == k_minus_infinity ? 0.0 : spoilt ? k_nan : max(x - row.x - tau, 0.0);
     }
-#elif defined(LAYER_NORM)  // (x − mean) / √(variance + 1e-5) · gain + shift (Ba et al. 2016, eq. 4)
+#elif defined(LAYER_NORM)  // (x − mean) / √(variance + ε) · gain + shift (Ba et al. 2016, eq. 4)
     // In double: the mean may be far larger than the spread of the row's numbers.
     double own = 0.0lf;
     for (uint j = thread(); j < u_columns; j += GROUP) own += double(a[from + j]);
     double mean = sum_of(own) / double(u_columns);
     own = 0.0lf;
     for (uint j = thread(); j < u_columns; j += GROUP) own += (double(a[from + j]) - mean) * (double(a[from + j]) - mean);
-    double deviation = sqrt(sum_of(own) / double(u_columns) + 1e-5lf);
+    double deviation = sqrt(sum_of(own) / double(u_columns) + u_epsilon);
     for (uint j = thread(); j < u_columns; j += GROUP)
         result[to + j] = float((double(a[from + j]) - mean) / deviation * double(b[u_b + j]) + double(c[u_c + j]));
 #elif defined(LARGEST)  // one number: NaN if there is one, −∞ if there is nothing else

@@ -88,7 +88,8 @@ struct Guest {
     std::string_view before, option;
 };
 constexpr Guest k_guests[] = {{OptionSection::transformer, "ablate", "feed-forward-size"},
-                              {OptionSection::transformer, "ablate", "activation"}};
+                              {OptionSection::transformer, "ablate", "activation"},
+                              {OptionSection::transformer, "ablate", "layer-norm-epsilon"}};
 
 /// Draws the rows of a section in the order of the table of options.
 void section_rows(Desk& desk, const Ui& ui, OptionSection section) {

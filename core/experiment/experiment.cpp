@@ -63,6 +63,9 @@ void check_numbers(const Experiment& e) {
         2 * static_cast<float>(e.attention.bandwidth) * static_cast<float>(e.attention.bandwidth);
     if (!(e.attention.bandwidth > 0) || !std::isnormal(two_variances))
         refuse("bandwidth must be above 0, with a square that float32 holds: use 1e-18 to 1e18");
+    if (!(e.attention.layer_norm_epsilon > 0 && e.attention.layer_norm_epsilon <= 1))
+        refuse(fmt::format("layer-norm-epsilon {} is out of range: it must be above 0 and at most 1",
+                           e.attention.layer_norm_epsilon));
     if (!(e.weighting.local_window >= 0 && e.weighting.local_window <= k_max_tokens))
         refuse(fmt::format("local-window {} is out of range: use 0 to {}", e.weighting.local_window,
                            k_max_tokens));

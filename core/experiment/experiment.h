@@ -128,7 +128,8 @@ struct Attention {
     bool output_projection = false;
     Block block = Block::none;
     Activation activation = Activation::relu;
-    int feed_forward_size = 0;  ///< units of the hidden layer, 0 … 4096; 0: 4 d, in a stack none
+    int feed_forward_size = 0;         ///< units of the hidden layer, 0 … 4096; 0: 4 d, in a stack none
+    double layer_norm_epsilon = 1e-5;  ///< ε of the layer norms, above 0, at most 1
 
     bool operator==(const Attention&) const = default;
 };

@@ -182,8 +182,8 @@ public:
                         {.height = static_cast<std::uint32_t>(C.shape.rows)},
                         rule.reads_all ? C.shape.rows : 1);
     }
-    void operator()(const op::LayerNorm&) {
-        kernels_->rows("LAYER_NORM", {{input(0)}, {input(1), true}, {input(2), true}}, out());
+    void operator()(const op::LayerNorm& norm) {
+        kernels_->rows("LAYER_NORM", {{input(0)}, {input(1), true}, {input(2), true}}, out(), norm.epsilon);
     }
     void operator()(const op::Activate& activate) {
         const op::ActivationFunction& function = op::function_of(activate.activation);

@@ -199,7 +199,7 @@ void GpuKernels::cells(std::string_view file, const std::vector<std::string>& ki
 }
 
 void GpuKernels::rows(const std::string& kind, const std::vector<Operand>& operands,
-                      const GpuMatrices& result) {
+                      const GpuMatrices& result, std::optional<double> epsilon) {
     const Shape& shape = operands.front().of.shape;
     // No more threads than columns, rounded to a power of two.
     const int threads =
@@ -213,6 +213,7 @@ void GpuKernels::rows(const std::string& kind, const std::vector<Operand>& opera
                       bind(program, static_cast<int>(i), k_names[i], operands[i], part);
                   bind(program, 3, "result", {result, false}, part);
                   program.set("u_columns", word(size(shape.columns)));
+                  if (epsilon) program.set("u_epsilon", *epsilon);
                   glDispatchCompute(word(part.rows), 1, word(part.heads));
               });
 }

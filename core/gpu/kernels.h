@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -72,8 +73,9 @@ public:
     void cells(std::string_view file, const std::vector<std::string>& kind,
                const std::vector<Operand>& operands, const GpuMatrices& result,
                const GpuNumbers& numbers = {}, double work = 1);
-    /// Runs rows.comp: one work group per row of the first operand.
-    void rows(const std::string& kind, const std::vector<Operand>& operands, const GpuMatrices& result);
+    /// Runs rows.comp: one work group per row of the first operand; `epsilon` for LAYER_NORM.
+    void rows(const std::string& kind, const std::vector<Operand>& operands, const GpuMatrices& result,
+              std::optional<double> epsilon = std::nullopt);
     /// The softmax over the rows of each column.
     void softmax_over_rows(const GpuMatrices& masked, const GpuMatrices& weights, const GpuMatrices& scratch);
     /// Splits head h's columns of x (n × h·w) into rows of their own (h × n × w); join() does the reverse.

@@ -13,7 +13,7 @@ void LayerNorm::forward(const Work& in, Tensor& out) const {
     for (Eigen::Index i = 0; i < x.rows(); ++i) {
         const Eigen::ArrayXd row = x.row(i).transpose().cast<double>();
         const Eigen::ArrayXd centered = row - row.mean();
-        const double deviation = std::sqrt(centered.square().mean() + k_layer_norm_epsilon);
+        const double deviation = std::sqrt(centered.square().mean() + epsilon);
         out.head(0).row(i) =
             (centered / deviation).cast<float>().transpose() * gain.row(0).array() + shift.row(0).array();
     }
@@ -23,7 +23,7 @@ void LayerNorm::backward(const Backward& at) const {
     const Eigen::ArrayXd gain = at.input_row(1, 0);
     for (Eigen::Index i = 0; i < at.gradient().rows(); ++i) {
         const Eigen::ArrayXd x = at.input_row(0, i), dY = at.gradient_row(0, i);
-        const double deviation = std::sqrt((x - x.mean()).square().mean() + k_layer_norm_epsilon);
+        const double deviation = std::sqrt((x - x.mean()).square().mean() + epsilon);
         const Eigen::ArrayXd normed = (x - x.mean()) / deviation, g = dY * gain;
         at.add_row(0, i, (g - g.mean() - normed * (g * normed).mean()) / deviation);
         at.add_row(1, 0, dY * normed);
@@ -34,7 +34,7 @@ void LayerNorm::backward(const Backward& at) const {
 void LayerNorm::explain_gradient(Proof& proof, const GradientCell& cell) const {
     const auto normed = [&](int i, double* of_deviation) -> Eigen::ArrayXd {
         const Eigen::ArrayXd x = cell.in_row(0, 0, i).transpose().cast<double>().array();
-        const double deviation = std::sqrt((x - x.mean()).square().mean() + k_layer_norm_epsilon);
+        const double deviation = std::sqrt((x - x.mean()).square().mean() + epsilon);
         if (of_deviation) *of_deviation = deviation;
         return (x - x.mean()) / deviation;
     };
@@ -64,7 +64,7 @@ void LayerNorm::explain_gradient(Proof& proof, const GradientCell& cell) const {
 void LayerNorm::explain(Proof& proof, const Cell& cell) const {
     const Eigen::ArrayXd row = cell.row_of(0, cell.row).transpose().cast<double>();
     const double mean = row.mean();
-    const double deviation = std::sqrt((row - mean).square().mean() + k_layer_norm_epsilon);
+    const double deviation = std::sqrt((row - mean).square().mean() + epsilon);
     const double centered = row(cell.column) - mean;
     proof.add_step("x", row(cell.column));
     proof.add_step("− row mean " + number_text(mean, 4), centered);
@@ -76,8 +76,8 @@ void LayerNorm::explain(Proof& proof, const Cell& cell) const {
 
 void LayerNorm::torch(TorchLines& py) const {
     py.section = "Layer norm: each row with mean 0 and variance 1, times gain plus shift.";
-    py.line("{} = torch.nn.functional.layer_norm({}, ({},), {}, {})", py.out(), py.in(0), py.shape(0).columns,
-            py.in(1), py.in(2));
+    py.line("{} = torch.nn.functional.layer_norm({}, ({},), {}, {}, {})", py.out(), py.in(0),
+            py.shape(0).columns, py.in(1), py.in(2), epsilon);
 }
 
 }  // namespace attnscope::op

@@ -9,11 +9,11 @@
 
 namespace attnscope::op {
 
-inline constexpr double k_layer_norm_epsilon = 1e-5;
-
-/// x (n × d), gain (1 × d), shift (1 × d): (x − mean) / √(variance + 1e-5) · gain + shift of each row, the
+/// x (n × d), gain (1 × d), shift (1 × d): (x − mean) / √(variance + ε) · gain + shift of each row, the
 /// variance divided by d (Ba et al. 2016, eq. 4), in double; n × d.
 struct LayerNorm {
+    double epsilon;  ///< ε > 0
+
     Shape shape(Shapes in) const { return in[0]; }
     std::string formula(const Symbols& in) const { return "layer norm of each row of " + in.of(0); }
     void forward(const Work& in, Tensor& out) const;

@@ -103,7 +103,9 @@ Members stack_members(const TrainingRun& run, Place place) {
                 break;
             case ones:  // with the zeros after it
                 if (is_used)
-                    members.push_back({std::string(each.norm), fmt::format("torch.nn.LayerNorm({})", in)});
+                    members.push_back(
+                        {std::string(each.norm),
+                         fmt::format("torch.nn.LayerNorm({}, eps={})", in, e.attention.layer_norm_epsilon)});
                 break;
             case zeros: break;
         }

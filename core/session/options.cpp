@@ -494,6 +494,9 @@ const std::array k_options = {
     Option{"feed-forward-size", Section::block, "", "N",
            "Units of the feed-forward layer, 1 to 4096; 0: 4 dim in a block, no such layer in a transformer",
            whole, FIELD(experiment, attention.feed_forward_size, as_int), "Feed-forward", control::Own{}},
+    Option{"layer-norm-epsilon", Section::block, "ε", "NUMBER",
+           "Added to the variance in each layer norm; above 0, at most 1", number,
+           FIELD(experiment, attention.layer_norm_epsilon, as_double), "Norm ε", control::Factor{}},
     Option{"block-seed", Section::block, "", "same|continue|N",
            "Seed of the block's weights. same: reuse the seed; continue: continue after the score's weights; "
            "N: a separate seed",

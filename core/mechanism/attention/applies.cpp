@@ -316,6 +316,7 @@ constexpr OptionRule k_rules[] = {
     {"block", "there is an embedding", no_block_around},
     {"activation", k_block, no_block},
     {"feed-forward-size", k_block, no_block_size},
+    {"layer-norm-epsilon", k_block, no_block},
     {"block-seed", k_block, no_block_size},
     {"given"},
 };

@@ -13,7 +13,7 @@ namespace attnscope {
 Value AttentionBuilder::normed(StageKey key, Value x, const std::string& prefix) {
     const int d = builder_.shape(x).columns;
     const Value gain = norm_parameter(prefix + "_g", d, 1), shift = norm_parameter(prefix + "_b", d, 0);
-    return builder_.add(key, op::LayerNorm{}, {x, gain, shift});
+    return builder_.add(key, op::LayerNorm{e_.attention.layer_norm_epsilon}, {x, gain, shift});
 }
 
 void AttentionBuilder::require_inputs_to_add() const {

@@ -65,6 +65,10 @@ std::string no_activation(const Experiment& e) {
     return e.attention.feed_forward_size > 0 ? "" : "there is no feed-forward layer: its size is 0";
 }
 
+std::string no_layer_norm(const Experiment& e) {
+    return e.transformer.norm == Norm::none ? "there are no layer norms: norm is none" : "";
+}
+
 std::string no_ablation(const Experiment& e) {
     return e.transformer.ablated.empty() && e.training.ablated.empty() ? "no head is ablated" : "";
 }
@@ -95,6 +99,7 @@ constexpr OptionRule k_rules[] = {
     {"local-window", k_local, no_local_window},
     {"activation", "feed-forward-size is above 0", no_activation},
     {"feed-forward-size"},
+    {"layer-norm-epsilon", "norm is before or after", no_layer_norm},
     {"layers"},
     {"norm"},
     {"ablate"},

@@ -70,7 +70,7 @@ Value TransformerBuilder::parameter(std::string_view name) {
 
 Value TransformerBuilder::normed(const StageInfo* stage, Value x, const std::string& prefix) {
     const Value gain = parameter(prefix + "_g"), shift = parameter(prefix + "_b");
-    return builder_.add(key(stage), op::LayerNorm{}, {x, gain, shift});
+    return builder_.add(key(stage), op::LayerNorm{e_.attention.layer_norm_epsilon}, {x, gain, shift});
 }
 
 /// Reads the rows of E: a custom `tokens`, or the words of the sentence.

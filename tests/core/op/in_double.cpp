@@ -232,11 +232,11 @@ struct InDouble {
             return C.colwise().mean().replicate(C.rows(), 1);
         });
     }
-    Values operator()(const op::LayerNorm&) const {
+    Values operator()(const op::LayerNorm& norm) const {
         MatrixXd out(head(0).rows(), head(0).cols());
         for (Index i = 0; i < out.rows(); ++i) {
             const ArrayXd x = head(0).row(i);
-            const double deviation = std::sqrt((x - x.mean()).square().mean() + 1e-5);
+            const double deviation = std::sqrt((x - x.mean()).square().mean() + norm.epsilon);
             out.row(i) = (x - x.mean()).matrix().transpose() / deviation;
         }
         return {(out.array().rowwise() * head(1).row(0).array()).rowwise() + head(2).row(0).array()};

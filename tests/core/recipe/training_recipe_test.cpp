@@ -60,7 +60,7 @@ TEST(TrainingRecipeTest, HoldsTheModelTheSentencesAndTheOptimizerOfAStack) {
          "\"m\", \"n\", "
          "\"o\", \"p\"]",
          "class Layer(torch.nn.Module):",
-         "        self.ln1 = torch.nn.LayerNorm(32)",
+         "        self.ln1 = torch.nn.LayerNorm(32, eps=1e-05)",
          "        self.W_q = torch.nn.Linear(32, 32, bias=False)",
          "        self.W_o = torch.nn.Linear(32, 32, bias=False)",
          "        scores = scores / 16**0.5",
@@ -68,7 +68,7 @@ TEST(TrainingRecipeTest, HoldsTheModelTheSentencesAndTheOptimizerOfAStack) {
          "class Model(torch.nn.Module):",
          "        self.E = torch.nn.Parameter(torch.randn(16, 32))",
          "        self.layers = torch.nn.ModuleList(Layer() for _ in range(2))",
-         "        self.ln_f = torch.nn.LayerNorm(32)",
+         "        self.ln_f = torch.nn.LayerNorm(32, eps=1e-05)",
          "        self.W_out = torch.nn.Linear(32, 16, bias=False)",
          "        self.P = torch.nn.Parameter(torch.randn(24, 32))",
          "        x = x + self.P[: x.shape[1]]",

@@ -197,6 +197,7 @@ std::vector<std::string> values_of(const Option& option, const Experiment& e) {
         {"dropout", {"0.3", "0"}},
         {"sharpening", {"3"}},
         {"bandwidth", {"3"}},
+        {"layer-norm-epsilon", {"0.5"}},
         {"table-size", {"0", "7", "64"}},
         {"temperature", {"2"}},
         {"local-window", {"0", "1", "1.5", "2", "3", "8", "33"}},

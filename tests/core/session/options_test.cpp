@@ -79,6 +79,7 @@ const std::map<std::string, std::vector<std::string>> k_values = {
     {"score-seed", {"same", "continue", "7"}},
     {"sharpening", {"1.0", "5.5", "-2.0"}},
     {"bandwidth", {"1.0", "0.5", "4.0"}},
+    {"layer-norm-epsilon", {"1e-05", "0.5", "1.0"}},
     {"heads", {"1", "4", "64"}},
     {"score", {"dot", "general", "additive", "concat", "cosine", "location"}},
     {"scale", {"sqrt", "none", "0.125", "-2.5", "1e-30", "0.1", "0.0"}},
