@@ -14,6 +14,7 @@ namespace {
 /// Rows of variance 1, 4 and 0.
 Experiment normed(double epsilon) {
     Experiment e;
+    e.attention.projection = Projection::none;
     e.attention.block = Block::pre_norm;
     e.attention.layer_norm_epsilon = epsilon;
     e.weights.given.emplace("embedding", GivenMatrix(Matrix{{1, 3}, {5, 1}, {4, 4}}));
