@@ -104,7 +104,8 @@ inline constexpr std::array k_stages = {
     seq2seq({"gate_z", "z", "update", query_token, feature, probability, false}),
     seq2seq({"gate_n", "n", "candidate", query_token, feature, real, false}),
     seq2seq({"decoder_state", "s", "(1−z)∘n + z∘s", query_token, feature, real, false}),
-    seq2seq({"picked_tokens", "ŷ", "most likely", query_token, single, token_id, false}),
+    only({MechanismKind::seq2seq, MechanismKind::transformer},
+         {"picked_tokens", "ŷ", "most likely", query_token, single, token_id, false}),
     only({MechanismKind::seq2seq, MechanismKind::transformer},
          {"target_tokens", "y*", "target", query_token, single, token_id, false}),
     // the parameters

@@ -235,6 +235,7 @@ void TransformerBuilder::predict() {
     const Value logits = builder_.linear("logits"_stage, stream_, W, {});
     log_probs_ = builder_.add("log_probs"_stage, op::LogSoftmax{}, {logits});
     builder_.add("probabilities"_stage, op::Exponential{}, {log_probs_});
+    builder_.add("picked_tokens"_stage, op::ArgMax{}, {logits});
 }
 
 /// Each position's target, a row of E, −1 where there is none; empty if there are no targets.
