@@ -351,6 +351,23 @@ void choose_font_builder(ImFontAtlas& atlas) {
 #endif
 }
 
+ImFont* add_font(std::span<const unsigned char> file, float pixels, ImFontConfig config,
+                 const ImWchar* ranges) {
+    ImFontAtlas& atlas = *ImGui::GetIO().Fonts;
+    auto* bytes = const_cast<unsigned char*>(file.data());  // only read
+    const int size = static_cast<int>(file.size());
+#if IMGUI_VERSION_NUM < 19200
+    // ImGui copies a file that it does not own: several megabytes for each size.
+    config.FontDataOwnedByAtlas = true;
+    ImFont* font = atlas.AddFontFromMemoryTTF(bytes, size, pixels, &config, ranges);
+    atlas.ConfigData.back().FontDataOwnedByAtlas = false;
+    return font;
+#else
+    config.FontDataOwnedByAtlas = false;
+    return atlas.AddFontFromMemoryTTF(bytes, size, pixels, &config, ranges);
+#endif
+}
+
 float font_size(const ImFont& font) {
 #if IMGUI_VERSION_NUM < 19200
     return font.FontSize;

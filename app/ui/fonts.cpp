@@ -147,11 +147,7 @@ ImFont* FontLibrary::add(const std::string& path, float pixels_per_em, const ImW
     config.MergeMode = into != nullptr;
     config.OversampleH = config.OversampleV = 1;
     config.PixelSnapH = true;
-    config.FontDataOwnedByAtlas = false;
-    // ImGui takes a pointer to non-const but only reads.
-    auto* bytes = const_cast<unsigned char*>(font.bytes.data());
-    return ImGui::GetIO().Fonts->AddFontFromMemoryTTF(bytes, static_cast<int>(font.bytes.size()),
-                                                      pixels_per_em * font.line_height, &config, ranges);
+    return compat::add_font(font.bytes, pixels_per_em * font.line_height, config, ranges);
 }
 
 BuiltFonts FontLibrary::build(float scale, const CharacterRanges& more, const WideText& wide,
