@@ -25,15 +25,23 @@ protected:
 
     void open(int width, int height, float scale = 1) {
         window.reset();
-        try {
-            const HeadlessContext probe(1, 1);
-        } catch (const Error& error) {
-            GTEST_SKIP() << error.what();
-        }
+        if (!why_no_context().empty()) GTEST_SKIP() << why_no_context();
         window = std::make_unique<HeadlessWindow>(width, height, scale, ThemeKind::dark, shaders);
     }
     void push(const std::vector<InputEvent>& events) {
         for (const InputEvent& event : events) window->push(event);
+    }
+
+    static const std::string& why_no_context() {
+        static const std::string k_why = [] {
+            try {
+                const HeadlessContext probe(1, 1);
+                return std::string();
+            } catch (const Error& error) {
+                return std::string(error.what());
+            }
+        }();
+        return k_why;
     }
 
     ShaderSource shaders;  ///< of the windows that are opened from now on

@@ -148,7 +148,7 @@ TEST(KillTest, KilledAtAnyMomentLeavesAStateThatIsWhole) {
         ASSERT_GE(child, 0);
         if (child == 0) {
             StateWriter writer(folder.path());
-            for (int n = written;; ++n) writer.write(state_number(n));
+            for (int n = written + 1;; ++n) writer.write(state_number(n));
         }
         usleep(1000 + static_cast<unsigned>(random()) % longest);
         kill(child, SIGKILL);
