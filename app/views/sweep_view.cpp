@@ -23,10 +23,6 @@ constexpr float k_sweep_margin = 18, k_sweep_header = 72, k_sweep_caption = 48, 
 constexpr float k_thumbnails = 0.27f;  ///< of the height
 constexpr float k_largest_swept_cell = 140, k_most_sweep_labels = 96;
 constexpr float k_seconds = 0.7f;  ///< each frame of the player
-constexpr std::string_view k_hints[] = {"", "a pattern that all of them share does not come from the seed",
-                                        "how the softmax sharpens and flattens",
-                                        "how the number of features changes the size of the scores",
-                                        "how the factor sharpens and flattens"};
 
 struct SweepScene {
     const SweptValues& swept;
@@ -93,7 +89,7 @@ void header(Desk& desk, const Ui& ui, const Area& area, const SweptValues* swept
                                      : fmt::format(" at values of {}", option_of(sweep)));
     const float drawn =
         draw_text(list, ui.fonts.title, area.min, ink(ui.theme.text), title, Align::left, area.width());
-    const std::string hint(k_hints[static_cast<std::size_t>(sweep)]);
+    const std::string hint(hint_of(sweep));
     if (drawn + ui.px(14) + text_width(ui.fonts.body, hint) <= area.width())
         draw_text(list, ui.fonts.body, {area.min.x + drawn + ui.px(14), area.min.y + ui.px(7)},
                   ink(ui.theme.secondary), hint);

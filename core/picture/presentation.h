@@ -80,11 +80,16 @@ constexpr auto choice_names(ViewKind) {
 }
 
 /// A setting that goes through values.
-enum class Sweep { none, seed, temperature, dim, scale };
+enum class Sweep { none, seed, temperature, dim, scale, score, normalizer };
 constexpr auto choice_names(Sweep) {
     using enum Sweep;
-    return std::to_array<ChoiceName<Sweep>>(
-        {{none, "none"}, {seed, "seed"}, {temperature, "temperature"}, {dim, "dim"}, {scale, "scale"}});
+    return std::to_array<ChoiceName<Sweep>>({{none, "none"},
+                                             {seed, "seed"},
+                                             {temperature, "temperature"},
+                                             {dim, "dim"},
+                                             {scale, "scale"},
+                                             {score, "score"},
+                                             {normalizer, "normalizer"}});
 }
 
 /// What an exported picture shows beside the matrix of a stage.

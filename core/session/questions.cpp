@@ -22,6 +22,14 @@ void compared(Presentation& presentation) {
     presentation.focus("weights"_stage);
 }
 
+/// The weights at every value of a setting.
+template <Sweep sweep>
+void swept(Presentation& presentation) {
+    presentation.view = ViewKind::sweep;
+    presentation.sweep = sweep;
+    presentation.focus("weights"_stage);
+}
+
 void output_of_you(Presentation& presentation) { presentation.lock("context"_stage, Cell{1, 3}); }
 
 constexpr std::array k_questions = {
@@ -48,11 +56,11 @@ constexpr std::array k_questions = {
         "All heads are drawn on one color range, with a score for each simple pattern. Click a head to show "
         "it everywhere, Shift+click to compare it.",
         "designed-heads", "", in_view<ViewKind::heads>},
-    Question{
-        "Is this pattern real, or an artifact of the seed?",
-        "B has random weights from another seed. A pattern that both have does not come from the seed; with "
-        "random weights there is hardly any.",
-        "scaled-dot-product", "another seed", compared},
+    Question{"Is this pattern real, or an artifact of the seed?",
+             "The same sentence with weights from nine seeds, their mean and their spread. What comes from "
+             "one seed "
+             "fades in the mean, and its spread is as large as itself; a pattern that stays is real.",
+             "scaled-dot-product", "", swept<Sweep::seed>},
     Question{
         "How does softmax turn scores into weights?",
         "Space plays the row of “you”: subtract its maximum, take exp, divide by the sum. A score 2 below "
@@ -79,9 +87,10 @@ constexpr std::array k_questions = {
              "bahdanau-alignment", "", in_view<ViewKind::alignment>},
     Question{
         "What is the difference between soft and hard, global and local attention?",
-        "A shares its weight among all words; B looks only at a window around one of them. Swap them (X), or "
-        "choose hard attention in Compare.",
-        "scaled-dot-product", "local attention", compared},
+        "softmax shares each row's weight among all words, hard gives all of it to one. The local ones look "
+        "only at a window: local-m at the query's own place, local-p at a place that it predicts. Click a "
+        "value to see it large.",
+        "scaled-dot-product", "", swept<Sweep::normalizer>},
 };
 
 }  // namespace

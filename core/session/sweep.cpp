@@ -27,6 +27,15 @@ std::vector<double> around(double from, double reach, int count) {
 
 constexpr double k_reach = 8, k_reach_of_sizes = 4;
 
+/// The names of a closed choice's first `count` values.
+template <typename Choice>
+Values names_of(const Session&, int count) {
+    Values names;
+    for (const auto& [value, name] : choices<Choice>())
+        if (std::ssize(names) < count) names.emplace_back(name);
+    return names;
+}
+
 Values seeds(const Session& session, int count) {
     Values values;
     const Seed& first = session.experiment.weights.seed;
@@ -67,18 +76,26 @@ Values sizes(const Session& session, int count) {
 
 /// A setting that can be swept, and the values it goes through.
 struct SweepRow {
-    Sweep sweep;
     std::string_view option;
     std::string_view name;  ///< before the value, in a title
+    std::string_view hint;  ///< what to look for
     Values (*values)(const Session& session, int count);
 };
 constexpr SweepRow row_of(Sweep sweep) {
     switch (sweep) {
         case Sweep::none: break;
-        case Sweep::seed: return {sweep, "seed", "Seed", seeds};
-        case Sweep::temperature: return {sweep, "temperature", "Temperature", temperatures};
-        case Sweep::dim: return {sweep, "dim", "d", sizes};
-        case Sweep::scale: return {sweep, "scale", "Scale factor", factors};
+        case Sweep::seed:
+            return {"seed", "Seed", "a pattern that all of them share does not come from the seed", seeds};
+        case Sweep::temperature:
+            return {"temperature", "Temperature", "how the softmax sharpens and flattens", temperatures};
+        case Sweep::dim:
+            return {"dim", "d", "how the number of features changes the size of the scores", sizes};
+        case Sweep::scale: return {"scale", "Scale factor", "how the factor sharpens and flattens", factors};
+        case Sweep::score:
+            return {"score", "Score", "how each function compares query and key", names_of<Score>};
+        case Sweep::normalizer:
+            return {"normalizer", "Normalization", "how each function turns scores into weights",
+                    names_of<Normalization>};
     }
     return {};
 }
@@ -95,12 +112,15 @@ Sweep chosen_sweep(const Session& session) {
 
 std::string_view option_of(Sweep sweep) { return row_of(sweep).option; }
 
+std::string_view hint_of(Sweep sweep) { return row_of(sweep).hint; }
+
 std::string step_title(Sweep sweep, const std::string& value) {
     return fmt::format("{} {}", row_of(sweep).name, value);
 }
 
 std::string why_no_sweep(const Session& session, Sweep sweep) {
-    if (sweep == Sweep::none) return "no setting is swept: choose seed, temperature, dim or scale";
+    if (sweep == Sweep::none)
+        return "no setting is swept: choose seed, temperature, dim, scale, score or normalizer";
     const Option& option = *find_option(option_of(sweep));
     if (const std::string why = why_unused(option, session.experiment); !why.empty())
         return fmt::format("{} does not apply here: {}", option.name, why);

@@ -24,6 +24,8 @@ struct SweepStep {
 Sweep chosen_sweep(const Session& session);
 /// The flag of the setting that goes through values; "" for Sweep::none.
 std::string_view option_of(Sweep sweep);
+/// What to look for in the pictures: "how the softmax sharpens and flattens".
+std::string_view hint_of(Sweep sweep);
 /// "Seed 124", as a picture's title.
 std::string step_title(Sweep sweep, const std::string& value);
 
@@ -33,7 +35,8 @@ std::string why_no_sweep(const Session& session, Sweep sweep);
 /// At most `count` values in increasing order, each with its session; those that do not fit the experiment
 /// are left out. Seeds: the session's and those after it. Temperature and the scale's factor: from an eighth
 /// to eight times the session's, each the same factor above the one before. Dimensions: from a quarter to
-/// four times, as far as heads divide them. Throws Error(bad_input) with why_no_sweep().
+/// four times, as far as heads divide them. Score and normalization: every function of theirs. Throws
+/// Error(bad_input) with why_no_sweep().
 std::vector<SweepStep> sweep_steps(const Session& session, Sweep sweep, int count);
 
 }  // namespace attnscope

@@ -1,72 +1,24 @@
 // The window compared with stored pictures of it: every visible cell of every matrix exactly, all else with a
 // tolerance, since FreeType and the drivers render text slightly differently. ATTNSCOPE_UPDATE=1 updates the
 // stored pictures.
-#include <cstdlib>
-#include <filesystem>
-
-#include "core/files/file.h"
-#include "core/files/png.h"
 #include "core/graph/stage_table.h"
 #include "core/picture/color_scale.h"
 #include "tests/drawn_sessions.h"
 #include "tests/interface.h"
+#include "tests/window_picture.h"
 
 namespace attnscope {
 namespace {
 
-/// The tolerance of a channel, in its 256 steps, and the share of a picture's pixels that may differ by more.
-constexpr int k_step_tolerance = 24;
-constexpr double k_pixel_tolerance = 0.02;
-
-struct Point {
-    int x, y;
-    std::string name;
-};
-
-Pixels without_alpha(const gl::Pixels& pixels) {
-    Pixels rgb{pixels.width, pixels.height, 3, {}};
-    rgb.bytes.reserve(static_cast<std::size_t>(pixels.width) * static_cast<std::size_t>(pixels.height) * 3);
-    for (std::size_t i = 0; i < pixels.rgba.size(); i += 4)
-        rgb.bytes.insert(rgb.bytes.end(), {pixels.rgba[i], pixels.rgba[i + 1], pixels.rgba[i + 2]});
-    return rgb;
-}
-
-const std::uint8_t* pixel(const Pixels& pixels, int x, int y) {
-    return pixels.bytes.data() + 3 * (static_cast<std::ptrdiff_t>(y) * pixels.width + x);
-}
-
-/// Why the pictures are not the same; empty if they are.
-std::string difference(const Pixels& seen, const Pixels& stored, const std::vector<Point>& exact) {
-    if (seen.width != stored.width || seen.height != stored.height || stored.channels != 3)
-        return "the sizes differ";
-    for (const Point& point : exact)
-        if (!std::equal(pixel(seen, point.x, point.y), pixel(seen, point.x, point.y) + 3,
-                        pixel(stored, point.x, point.y)))
-            return point.name + " has another color at " + std::to_string(point.x) + ", " +
-                   std::to_string(point.y);
-    std::size_t different = 0;
-    for (std::size_t i = 0; i < seen.bytes.size(); i += 3) {
-        bool far = false;
-        for (std::size_t c = 0; c < 3; ++c)
-            far |= std::abs(int{seen.bytes[i + c]} - int{stored.bytes[i + c]}) > k_step_tolerance;
-        different += far;
-    }
-    const double share = static_cast<double>(different) / (static_cast<double>(seen.bytes.size()) / 3);
-    if (share <= k_pixel_tolerance) return "";
-    return std::to_string(100 * share) + " % of the pixels differ";
-}
-
-std::string stored_file(const std::string& name) {
-    return ATTNSCOPE_SOURCE_DIR "/tests/pictures/" + name + ".png";
-}
+using namespace test;
 
 class WindowPicturesTest : public InterfaceTest {
 protected:
     void SetUp() override {}
 
     /// One point in each cell in sight that shows a value.
-    std::vector<Point> cells() {
-        std::vector<Point> found;
+    std::vector<ExactPixel> cells() {
+        std::vector<ExactPixel> found;
         const Trace& trace = *document().trace();
         const Stage* mask = trace.find("mask"_stage);
         for (const SeenMatrix& matrix : seen_matrices()) {
@@ -98,23 +50,11 @@ protected:
 
     void compare(const std::string& name) {
         if (IsSkipped()) return;
-        if (const char* update = std::getenv("ATTNSCOPE_UPDATE"); update && *update == '1') {
-            std::filesystem::create_directories(ATTNSCOPE_SOURCE_DIR "/tests/pictures");
-            write_file(stored_file(name), encode_png(seen, {}));
-            return;
-        }
-        const Pixels stored = decode_png(read_file(stored_file(name)), name);
-        const std::string problem = difference(seen, stored, points);
-        if (problem.empty()) return;
-        const std::string now =
-            (std::filesystem::temp_directory_path() / ("attnscope-" + name + ".png")).string();
-        write_file(now, encode_png(seen, {}));
-        ADD_FAILURE() << name << ".png: " << problem << "; it looks like " << now
-                      << " now: where that is right, run this test with ATTNSCOPE_UPDATE=1";
+        expect_stored_picture(ATTNSCOPE_SOURCE_DIR "/tests/pictures/" + name + ".png", seen, points);
     }
 
     Pixels seen;
-    std::vector<Point> points;
+    std::vector<ExactPixel> points;
 };
 
 TEST_F(WindowPicturesTest, DarkWithScaledDotProducts) {
@@ -152,7 +92,7 @@ TEST_F(WindowPicturesTest, OneStepOfOneCellsColorIsADifference) {
     int repainted = 0;
     for (int y = static_cast<int>(from.y); y < static_cast<int>(to.y); ++y)
         for (int x = static_cast<int>(from.x); x < static_cast<int>(to.x); ++x) {
-            std::uint8_t* at = const_cast<std::uint8_t*>(pixel(changed, x, y));
+            std::uint8_t* at = const_cast<std::uint8_t*>(first_byte_of(changed, x, y));
             if (at[0] != before.red || at[1] != before.green || at[2] != before.blue) continue;
             at[0] = next.red;
             at[1] = next.green;
@@ -170,7 +110,8 @@ TEST_F(WindowPicturesTest, TextMayDifferALittleAndNoMore) {
     const auto with_line_of_status_changed = [&](int lines) {
         Pixels changed = seen;
         for (int y = seen.height - lines; y < seen.height; ++y)
-            for (int x = 0; x < seen.width; ++x) const_cast<std::uint8_t*>(pixel(changed, x, y))[0] ^= 0x80;
+            for (int x = 0; x < seen.width; ++x)
+                const_cast<std::uint8_t*>(first_byte_of(changed, x, y))[0] ^= 0x80;
         return changed;
     };
     EXPECT_EQ(difference(seen, with_line_of_status_changed(15), points), "");

@@ -43,6 +43,21 @@ TEST(SweepTest, DimensionsAreThoseThatHeadsDivide) {
     EXPECT_EQ(values(session, Sweep::dim, 3), (std::vector<std::string>{"12", "24", "96"}));
 }
 
+TEST(SweepTest, ScoresAndNormalizationsAreEveryFunctionThatFits) {
+    EXPECT_EQ(values(Session{}, Sweep::normalizer, 12),
+              (std::vector<std::string>{"softmax", "hard", "local-m", "local-p", "sparsemax"}));
+    EXPECT_EQ(
+        values(Session{}, Sweep::score, 12),
+        (std::vector<std::string>{"dot", "general", "additive", "concat", "cosine", "location", "rbf"}));
+    EXPECT_EQ(values(load_example("bahdanau-alignment"), Sweep::normalizer, 2),
+              (std::vector<std::string>{"softmax", "hard"}));
+}
+
+TEST(SweepTest, EverySettingSaysWhatToLookFor) {
+    for (const auto& [sweep, name] : choices<Sweep>())
+        EXPECT_EQ(hint_of(sweep).empty(), sweep == Sweep::none) << name;
+}
+
 TEST(SweepTest, EveryStepDiffersInItsSettingAlone) {
     const Session session = load_example("causal");
     for (const auto& [sweep, name] : choices<Sweep>()) {
@@ -52,6 +67,8 @@ TEST(SweepTest, EveryStepDiffersInItsSettingAlone) {
             step.session.experiment.weighting.temperature = session.experiment.weighting.temperature;
             step.session.experiment.input.dim = session.experiment.input.dim;
             step.session.experiment.attention.scale = session.experiment.attention.scale;
+            step.session.experiment.attention.score = session.experiment.attention.score;
+            step.session.experiment.weighting.normalizer = session.experiment.weighting.normalizer;
             EXPECT_EQ(step.session, session) << name;
         }
     }

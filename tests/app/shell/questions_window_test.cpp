@@ -1,0 +1,87 @@
+// The questions of learners: each is answered in three actions, with the mouse as with the keys. What the
+// window then shows is in docs/questions.md; ATTNSCOPE_UPDATE=1 updates the pictures there.
+#include <fmt/format.h>
+
+#include "core/session/questions.h"
+#include "tests/interface.h"
+#include "tests/keys.h"
+#include "tests/window_picture.h"
+
+namespace attnscope {
+namespace {
+
+using namespace test;
+
+/// What a learner types to find a question.
+constexpr std::array k_words = {
+    "attend to most",      "why is this cell", "dividing by",   "see the future",
+    "two heads differ",    "artifact",         "softmax turn",  "output made of",
+    "dot additive differ", "padding do",       "decoder align", "soft hard global",
+};
+
+class QuestionsWindowTest : public InterfaceTest {
+protected:
+    static constexpr int k_most_actions = 3;
+
+    void SetUp() override {
+        actions = 0;
+        start(load_example("scaled-dot-product"), 1280, 800);
+        if (!window) return;
+        workspace->controls().folded_sections = SavedState{}.folded_sections;  // as at the first start
+        workspace->controls().whole_sections.clear();
+    }
+    void press_key(Key key, Mods mods = {}) {
+        press(key, mods);
+        ++actions;
+    }
+    void type(std::string_view text) {
+        play(typing(text));
+        ++actions;
+    }
+    void click_at(ImVec2 at) {
+        click(at);
+        ++actions;
+    }
+    void expect_answer(const Question& question) {
+        EXPECT_LE(actions, k_most_actions);
+        EXPECT_EQ(interaction().dialog, Dialog::none);
+        Session expected = answer(question);
+        expected.presentation.theme = document().session().presentation.theme;
+        EXPECT_EQ(document().session(), expected);
+        EXPECT_EQ(document().session().note, fmt::format("{} {}", question.text, question.look));
+    }
+
+    int actions = 0;
+};
+
+TEST_F(QuestionsWindowTest, EachIsAnsweredInThreeActionsWithTheKeys) {
+    if (!window) GTEST_SKIP();
+    ASSERT_EQ(questions().size(), k_words.size());
+    for (std::size_t i = 0; i < k_words.size(); ++i) {
+        SCOPED_TRACE(questions()[i].text);
+        SetUp();
+        press_key(Key::p, k_ctrl);
+        type(k_words[i]);
+        press_key(Key::enter);
+        expect_answer(questions()[i]);
+        if (!window->host().layer().font_warning().empty()) continue;
+        play({MouseMove{2, 2}});
+        interaction().notice = {};
+        expect_stored_picture(fmt::format(ATTNSCOPE_SOURCE_DIR "/docs/figures/question-{}.png", i + 1),
+                              without_alpha(picture()), {});
+    }
+}
+
+TEST_F(QuestionsWindowTest, EachIsAnsweredInTwoClicks) {
+    if (!window) GTEST_SKIP();
+    for (const Question& question : questions()) {
+        SCOPED_TRACE(question.text);
+        SetUp();
+        click_at(place_of("attnscope", {"Help"}));
+        click_at(place_of("##Popup", {std::string(question.text)}));
+        expect_answer(question);
+    }
+}
+
+}  // namespace
+}  // namespace attnscope
