@@ -17,8 +17,14 @@ int lit(const Highlight& highlight, Axis axis) {
         case Axis::feature:
         case Axis::head_feature:
             return highlight.one_head || highlight.feature_axis == axis ? highlight.feature : -1;
-        default: return -1;
+        case Axis::table_row:
+        case Axis::target_row:
+        case Axis::head:
+        case Axis::place:
+        case Axis::pixel:
+        case Axis::single: break;
     }
+    return -1;
 }
 
 }  // namespace

@@ -149,12 +149,6 @@ void painted_row(Desk& desk, const Ui& ui, const Option& option) {
     option_row(desk, ui, option, control, {.label = "Painted", .help = k_painted_help});
 }
 
-/// The kind of mask in the field's terms: a valid length masks the padding after it.
-std::string label_of(const MaskKind& kind) {
-    if (kind.choice == MaskForm::valid) return "Padding";
-    return capitalized(std::string(name_of(kind.choice)));
-}
-
 }  // namespace
 
 std::string open_cells(const Desk& desk) {
@@ -168,7 +162,7 @@ std::string open_cells(const Desk& desk) {
 /// One row per kind of rule, and another for each further rule of the same kind.
 void mask_rows(Desk& desk, const Ui& ui, const Option& option) {
     for (const MaskKind& kind : mask_kinds()) {
-        const std::string name = label_of(kind);
+        const std::string name(kind.label);
         const std::vector<MaskRule> rules = desk.document.experiment().weighting.mask;
         int shown = 0;
         for (std::size_t i = 0; i < rules.size(); ++i)
@@ -178,8 +172,7 @@ void mask_rows(Desk& desk, const Ui& ui, const Option& option) {
                 if (desk.document.experiment().weighting.mask != rules) return;
             }
         if (shown) continue;
-        const bool common = kind.choice == MaskForm::causal || kind.choice == MaskForm::valid;
-        if (common || !leaves_out(desk, ui, option.name, name, std::string(kind.summary)))
+        if (kind.is_common || !leaves_out(desk, ui, option.name, name, std::string(kind.summary)))
             mask_row(desk, ui, option, kind, name, std::nullopt);
     }
     const bool painted = desk.document.experiment().is_given("mask");

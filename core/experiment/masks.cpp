@@ -68,11 +68,11 @@ std::string number(const MaskRule& rule, std::size_t i = 0) { return std::to_str
 std::vector<std::int64_t> no_numbers(int) { return {}; }
 
 constexpr std::array k_kinds = {
-    MaskKind{MaskForm::causal, "each query sees itself and the keys before it", "", no_numbers, no_arguments,
-             fits_always, [](const MaskRule&, int i, int j) { return j <= i; },
+    MaskKind{MaskForm::causal, "each query sees itself and the keys before it", "", "Causal", true,
+             no_numbers, no_arguments, fits_always, [](const MaskRule&, int i, int j) { return j <= i; },
              [](const MaskRule&) { return std::string("j ≤ i"); },
              [](const MaskRule&) { return std::string("j <= i"); }, "CAUSAL"},
-    MaskKind{MaskForm::valid, "the first K keys are valid, the rest is padding", "K[,K…]",
+    MaskKind{MaskForm::valid, "the first K keys are valid, the rest is padding", "K[,K…]", "Padding", true,
              [](int tokens) { return std::vector<std::int64_t>{std::max(1, tokens - 2)}; }, check_lengths,
              one_length_per_query, [](const MaskRule& rule, int i, int j) { return j < length_of(rule, i); },
              [](const MaskRule& rule) {
@@ -81,8 +81,9 @@ constexpr std::array k_kinds = {
              [](const MaskRule& rule) {
                  return has_argument_for_each(rule) ? "j < each[:, None]" : "j < " + number(rule);
              },
-             "VALID"},
+             "VALID", true},
     MaskKind{MaskForm::window, "each query sees its neighbors only, L to the left and R to the right", "L,R",
+             "Window", false,
              [](int) {
                  return std::vector<std::int64_t>{1, 1};
              },
@@ -95,12 +96,12 @@ constexpr std::array k_kinds = {
                  return "(i - " + number(rule) + " <= j) & (j <= i + " + number(rule, 1) + ")";
              },
              "WINDOW"},
-    MaskKind{MaskForm::dilated, "each query sees every STEPth key, counted from its own", "STEP",
-             [](int) { return std::vector<std::int64_t>{2}; }, check_step, fits_always,
+    MaskKind{MaskForm::dilated, "each query sees every STEPth key, counted from its own", "STEP", "Dilated",
+             false, [](int) { return std::vector<std::int64_t>{2}; }, check_step, fits_always,
              [](const MaskRule& rule, int i, int j) { return (i - j) % rule.arguments[0] == 0; },
              [](const MaskRule& rule) { return number(rule) + " divides i − j"; },
              [](const MaskRule& rule) { return "(i - j) % " + number(rule) + " == 0"; }, "DILATED"},
-    MaskKind{MaskForm::prefix, "causal, and the first K keys are open to every query", "K",
+    MaskKind{MaskForm::prefix, "causal, and the first K keys are open to every query", "K", "Prefix", false,
              [](int) { return std::vector<std::int64_t>{2}; }, check_prefix, fits_always,
              [](const MaskRule& rule, int i, int j) { return j <= i || j < rule.arguments[0]; },
              [](const MaskRule& rule) { return "(j ≤ i or j ≤ " + number(rule) + ")"; },
@@ -135,7 +136,7 @@ std::string_view mask_arguments() {
 const MaskKind& mask_kind(MaskForm choice) { return k_kinds[static_cast<std::size_t>(choice)]; }
 
 bool has_argument_for_each(const MaskRule& rule) {
-    return rule.kind == MaskForm::valid && rule.arguments.size() != 1;
+    return mask_kind(rule.kind).may_have_each && rule.arguments.size() != 1;
 }
 
 MaskRule parse_mask_rule(std::string_view text, std::string_view also) {

@@ -15,6 +15,8 @@ struct MaskKind {
     MaskForm choice;
     std::string_view summary;
     std::string_view arguments;  ///< "" or how they are written after the colon: "K[,K…]"
+    std::string_view label;      ///< in the panel, in the field's terms
+    bool is_common;              ///< the panel shows it from the start
     /// The arguments of a rule that the panel switches on for a sentence of so many tokens.
     std::vector<std::int64_t> (*first)(int tokens);
     /// Throws Error(bad_input) unless the rule's own arguments make sense (before any sentence is known).
@@ -31,6 +33,7 @@ struct MaskKind {
     /// The define of shaders/mask.comp that computes the rule from its arguments; followed by _EACH where
     /// there is an argument for each query.
     const char* shader;
+    bool may_have_each = false;  ///< takes one argument for all queries, or one for each
 };
 
 /// `causal`       j ≤ i, from the top left corner even when N and M differ

@@ -28,11 +28,14 @@ void step_sgd(const Optimizer& optimizer, OptimizerState& state, const std::stri
     p -= rate * buffer->second;
 }
 
+/// Weight decay is added to the gradient, or applied to the parameter by itself.
+enum class Decay { in_gradient, decoupled };
+
 /// m ← β1 m + (1 − β1) g; v ← β2 v + (1 − β2) g²; p ← p − rate ÷ (1 − β1^t) · m ÷ (√v ÷ √(1 − β2^t) + ε).
 void step_adam(const Optimizer& optimizer, OptimizerState& state, const std::string& name, Matrix& p,
-               Matrix& g) {
+               Matrix& g, Decay how) {
     const double rate = learning_rate_at(optimizer, state.steps), decay = optimizer.weight_decay;
-    if (optimizer.kind == OptimizerKind::adamw)
+    if (how == Decay::decoupled)
         p *= static_cast<float>(1 - rate * decay);
     else if (decay != 0)
         g += static_cast<float>(decay) * p;
@@ -71,8 +74,8 @@ void step(const Optimizer& optimizer, OptimizerState& state, Parameters& paramet
         Matrix& g = gradients.at(name);
         switch (optimizer.kind) {
             case OptimizerKind::sgd: step_sgd(optimizer, state, name, p, g); break;
-            case OptimizerKind::adam:
-            case OptimizerKind::adamw: step_adam(optimizer, state, name, p, g); break;
+            case OptimizerKind::adam: step_adam(optimizer, state, name, p, g, Decay::in_gradient); break;
+            case OptimizerKind::adamw: step_adam(optimizer, state, name, p, g, Decay::decoupled); break;
         }
     }
 }

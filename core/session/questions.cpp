@@ -23,24 +23,32 @@ void compared(Presentation& presentation) {
 }
 
 /// The weights at every value of a setting.
-template <Sweep sweep>
-void swept(Presentation& presentation) {
+void sweep_of(Presentation& presentation, Sweep sweep) {
     presentation.view = ViewKind::sweep;
     presentation.sweep = sweep;
     presentation.focus("weights"_stage);
 }
 
+void of_seeds(Presentation& presentation) { sweep_of(presentation, Sweep::seed); }
+void of_normalizers(Presentation& presentation) { sweep_of(presentation, Sweep::normalizer); }
+
+void step_of_noir(Presentation& presentation) {
+    presentation.view = ViewKind::alignment;
+    presentation.lock("alignment"_stage, Cell{2, 1});
+}
+
 void output_of_you(Presentation& presentation) { presentation.lock("context"_stage, Cell{1, 3}); }
 
 constexpr std::array k_questions = {
-    Question{"Which word does this word attend to most?",
-             "The locked row is that of “you”. Its bars in the inspector, and the line below the weights, "
-             "say which word gets most of it. Point at another token to see its row, click it to lock it.",
-             "scaled-dot-product", "", as_it_is},
+    Question{
+        "Which word does this word attend to most?",
+        "The locked row is that of “you”. Its bars in the inspector say which word gets most of it: “to”, "
+        "0.856. Point at another token to see its row, click it to lock it.",
+        "scaled-dot-product", "", as_it_is},
     Question{"Why is this cell so high?",
              "The inspector adds up q · k term by term, divides by √d_k, subtracts the row's maximum, takes "
-             "exp and divides by the row's sum: the last number is the cell. Beside it are the same steps of "
-             "its rival, the word that comes next.",
+             "exp and divides by the row's sum: the last number is the cell. Beside it is the second-largest "
+             "of the row: its score is 1.81 lower, and exp(1.81) = 6.1 times smaller is its weight.",
              "scaled-dot-product", "", as_it_is},
     Question{"What does dividing by √d_k do?",
              "A divides the scores by √d_k, B does not. Larger scores make the softmax sharper: in B nearly "
@@ -53,18 +61,22 @@ constexpr std::array k_questions = {
         "scaled-dot-product", "causal mask", compared},
     Question{
         "How do two heads differ?",
-        "All heads are drawn on one color range, with a score for each simple pattern. Click a head to show "
-        "it everywhere, Shift+click to compare it.",
+        "All heads on one color range; an even row is one where the head has nothing to look for. Sort them "
+        "by a score for each simple pattern. Click a head to show it everywhere, Shift+click to compare it.",
         "designed-heads", "", in_view<ViewKind::heads>},
     Question{"Is this pattern real, or an artifact of the seed?",
              "The same sentence with weights from nine seeds, their mean and their spread. What comes from "
              "one seed "
-             "fades in the mean, and its spread is as large as itself; a pattern that stays is real.",
-             "scaled-dot-product", "", swept<Sweep::seed>},
+             "fades in the mean: “you” attends to “to” with 0.856 here, with 0.346 ± 0.410 over all. A "
+             "pattern that "
+             "stays is none of the seed's.",
+             "scaled-dot-product", "", of_seeds},
     Question{
         "How does softmax turn scores into weights?",
-        "Space plays the row of “you”: subtract its maximum, take exp, divide by the sum. A score 2 below "
-        "the maximum gets exp(−2) = 0.14 of the maximum's weight. Change the temperature and watch the bars.",
+        "Space plays the row of “you”: subtract its maximum, take exp, divide by the sum. “translate” is "
+        "1.81 "
+        "below the maximum: exp(−1.81) = 0.164, and of the sum 0.140. Change the temperature and watch the "
+        "bars.",
         "scaled-dot-product", "", in_view<ViewKind::step>},
     Question{"What is the output vector made of?",
              "A cell of the context is the sum of the values in its column, each times the weight of its "
@@ -78,19 +90,20 @@ constexpr std::array k_questions = {
         "scaled-dot-product", "additive score", compared},
     Question{
         "What does padding do?",
-        "In B the second half of the keys is padding: masked, so that its words get no weight and change "
-        "nothing in the output.",
+        "Padding fills short sentences up to a common length. In B the second half of the keys is padding: "
+        "masked, so that it gets no weight whatever stands there. The other words share what it had.",
         "scaled-dot-product", "padding mask", compared},
     Question{"How does a decoder align with its source?",
-             "Each step of the decoder is a row: its weights say which source word it reads. Play, or click "
-             "a step.",
-             "bahdanau-alignment", "", in_view<ViewKind::alignment>},
+             "Each step of the decoder is a row: its weights say which source word it reads. “noir” reads "
+             "“black”, against the order of the words. Play, or click a step.",
+             "bahdanau-alignment", "", step_of_noir},
     Question{
         "What is the difference between soft and hard, global and local attention?",
-        "softmax shares each row's weight among all words, hard gives all of it to one. The local ones look "
-        "only at a window: local-m at the query's own place, local-p at a place that it predicts. Click a "
-        "value to see it large.",
-        "scaled-dot-product", "", swept<Sweep::normalizer>},
+        "Global attention looks at all words: softmax shares a row's weight among them, hard gives all of it "
+        "to "
+        "one. Local attention looks at a window: local-m at the query's own place, local-p at a place that "
+        "it predicts. Click a value to see it large.",
+        "scaled-dot-product", "", of_normalizers},
 };
 
 }  // namespace
