@@ -214,7 +214,9 @@ void panel(Desk& desk, const Ui& ui, const SweepScene& scene, Panel which, const
     }
     matrix_labels(ui, scene.shown, place, is_frame, at.labels, scene.lit ? scene.lit->row : -1,
                   scene.lit ? scene.lit->column : -1, at.column_labels);
-    const std::string facts = is_frame ? "" : which == Panel::mean ? "over all values" : "standard deviation";
+    const std::string facts = is_frame               ? ""
+                              : which == Panel::mean ? "where it is open"
+                                                     : "standard deviation";
     const float room = right - place.view().min.x;
     const auto has_room = [&](const std::string& text) { return text_width(ui.fonts.title, text) <= room; };
     const std::string& of_frame =

@@ -48,7 +48,7 @@ constexpr std::array k_questions = {
     Question{"Why is this cell so high?",
              "The inspector adds up q · k term by term, divides by √d_k, subtracts the row's maximum, takes "
              "exp and divides by the row's sum: the last number is the cell. Beside it is the second-largest "
-             "of the row: its score is 1.81 lower, and exp(1.81) = 6.1 times smaller is its weight.",
+             "of the row: its score is 1.81 lower, so its weight is exp(1.81) = 6.1 times smaller.",
              "scaled-dot-product", "", as_it_is},
     Question{"What does dividing by √d_k do?",
              "A divides the scores by √d_k, B does not. Larger scores make the softmax sharper: in B nearly "
@@ -66,17 +66,14 @@ constexpr std::array k_questions = {
         "designed-heads", "", in_view<ViewKind::heads>},
     Question{"Is this pattern real, or an artifact of the seed?",
              "The same sentence with weights from nine seeds, their mean and their spread. What comes from "
-             "one seed "
-             "fades in the mean: “you” attends to “to” with 0.856 here, with 0.346 ± 0.410 over all. A "
-             "pattern that "
-             "stays is none of the seed's.",
+             "one seed fades in the mean: “you” attends to “to” with 0.856 here, with 0.346 ± 0.410 over "
+             "all. A pattern that stays does not come from the seed.",
              "scaled-dot-product", "", of_seeds},
     Question{
         "How does softmax turn scores into weights?",
         "Space plays the row of “you”: subtract its maximum, take exp, divide by the sum. “translate” is "
-        "1.81 "
-        "below the maximum: exp(−1.81) = 0.164, and of the sum 0.140. Change the temperature and watch the "
-        "bars.",
+        "1.81 below the maximum: exp(−1.81) = 0.164, divided by the sum 0.140. Change the temperature and "
+        "watch the bars.",
         "scaled-dot-product", "", in_view<ViewKind::step>},
     Question{"What is the output vector made of?",
              "A cell of the context is the sum of the values in its column, each times the weight of its "
@@ -100,9 +97,8 @@ constexpr std::array k_questions = {
     Question{
         "What is the difference between soft and hard, global and local attention?",
         "Global attention looks at all words: softmax shares a row's weight among them, hard gives all of it "
-        "to "
-        "one. Local attention looks at a window: local-m at the query's own place, local-p at a place that "
-        "it predicts. Click a value to see it large.",
+        "to one. Local attention looks at a window: local-m at the query's own place, local-p at a place "
+        "that it predicts. Click a value to see it large.",
         "scaled-dot-product", "", of_normalizers},
 };
 

@@ -190,11 +190,11 @@ TEST(QuestionsTest, TheNumbersInTheTextsAreThoseOfTheirSessions) {
     const Matrix scaled = trace.find("scaled"_stage)->buffer.host().head(0);
     const double below = double{scaled(1, 4)} - double{scaled(1, 5)};
     expect_says(questions()[0], fmt::format("“to”, {:.3f}", weights(1, 4)));
-    expect_says(questions()[1],
-                fmt::format("{:.2f} lower, and exp({:.2f}) = {:.1f}", below, below, std::exp(below)));
+    expect_says(questions()[1], fmt::format("{:.2f} lower, so its weight is exp({:.2f}) = {:.1f}", below,
+                                            below, std::exp(below)));
     expect_says(questions()[6],
-                fmt::format("{:.2f} below the maximum: exp(−{:.2f}) = {:.3f}, and of the sum {:.3f}", below,
-                            below, std::exp(-below), weights(1, 5)));
+                fmt::format("{:.2f} below the maximum: exp(−{:.2f}) = {:.3f}, divided by the sum {:.3f}",
+                            below, below, std::exp(-below), weights(1, 5)));
     double sum = 0, squares = 0;
     for (const auto& [seed, of_seed] : swept_weights(questions()[5], 9)) {
         sum += double{of_seed(1, 4)};
