@@ -84,11 +84,11 @@ protected:
     Interaction& interaction() { return workspace->interaction(); }
     const std::string& text() { return document().experiment().input.text; }
 
-    /// One frame, drawn only if somebody looks at it.
-    void step(bool visible = false) {
+    /// One frame, drawn only if somebody looks at it, so long after the one before.
+    void step(bool visible = false, double seconds = 1.0 / 60) {
         window->context().bind();
         const HeadlessContext& context = window->context();
-        window->host().step(callbacks, {context.width(), context.height(), scale()}, 1.0 / 60, visible);
+        window->host().step(callbacks, {context.width(), context.height(), scale()}, seconds, visible);
     }
     float scale() const { return static_cast<float>(workspace->scale()); }
     void step_through_input() {
@@ -118,7 +118,7 @@ protected:
     /// The window as it looks now.
     gl::Pixels picture() {
         window->set_theme(workspace->theme());
-        step(true);
+        step();
         step(true);
         return window->pixels();
     }

@@ -19,7 +19,6 @@
 #include "core/picture/shown_matrix.h"
 #include "core/picture/view_figure.h"
 #include "core/recipe/recipe.h"
-#include "core/session/applies.h"
 #include "core/session/comparisons.h"
 
 namespace attnscope {
@@ -34,7 +33,7 @@ bool has_trace(const ActionContext& c) { return c.document.trace() != nullptr; }
 
 template <const char* option>
 bool applies(const ActionContext& c) {
-    return why_unused(*find_option(option), c.document.experiment()).empty();
+    return c.document.why_unused(*find_option(option)).empty();
 }
 constexpr char k_text[] = "text", k_text2[] = "text2", k_seed[] = "seed";
 

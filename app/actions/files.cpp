@@ -80,7 +80,7 @@ std::string take(ActionContext& context, const std::string& path, const GivenIma
 }
 
 std::string take(ActionContext& context, const std::string&, const std::string& text) {
-    if (why_unused(*find_option("corpus"), context.document.experiment()).empty()) {
+    if (context.document.why_unused(*find_option("corpus")).empty()) {
         Experiment other = learning_from(context.document.experiment(), text);
         context.document.change([&](Session& s) { s.experiment = std::move(other); });
         return "read the text to learn from ";

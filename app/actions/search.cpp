@@ -142,7 +142,7 @@ void add_actions(std::vector<SearchEntry>& entries, const ActionContext& context
 void add_settings(std::vector<SearchEntry>& entries, const ActionContext& context) {
     for (const Option& option : options()) {
         const std::string name = in_words(option.name);
-        const std::string unused = why_unused(option, context.document.experiment());
+        const std::string unused = context.document.why_unused(option);
         const std::string help = unused.empty() ? std::string(option.help) : "Has no effect now: " + unused;
         const std::string kind = std::string(name_of(option.section));
         entries.push_back({name, kind, help, [&option](ActionContext& c) { go_to(c, option); }});

@@ -6,6 +6,7 @@
 #include "core/learn/training_run.h"
 #include "core/mechanism/mechanisms.h"
 #include "core/picture/shown_matrix.h"
+#include "core/session/applies.h"
 #include "core/session/examples.h"
 #include "core/session/sweep.h"
 
@@ -220,7 +221,14 @@ void Document::file_was_read(std::optional<Session> content) {
         home.file.clear();
 }
 
+const std::string& Document::why_unused(const Option& option) {
+    const auto [known, is_new] = unused_.try_emplace(&option);
+    if (is_new) known->second = attnscope::why_unused(option, experiment());
+    return known->second;
+}
+
 void Document::session_changed() {
+    unused_.clear();
     if (follows_run_ && !is_of_run()) leave_run();
     if (is_of_run()) run_.trainer().film(untrained(session_.experiment));
     if (variation_) show_beside();

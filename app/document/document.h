@@ -5,6 +5,7 @@
 #include <array>
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -20,6 +21,7 @@
 #include "app/document/worker.h"
 #include "core/graph/explain.h"
 #include "core/learn/variations.h"
+#include "core/session/options.h"
 
 namespace attnscope {
 
@@ -30,6 +32,8 @@ public:
     const Session& session() const { return session_; }
     const Experiment& experiment() const { return session_.experiment; }
     const Presentation& presentation() const { return session_.presentation; }
+    /// why_unused() (core/session/applies.h) for this experiment, computed once for each change.
+    const std::string& why_unused(const Option& option);
     /// A slot; nullptr if it is not open. The pinned one is as long as something is pinned (Session::pinned).
     const Slot* slot(SlotName name) const;
     /// What the live slot holds: see Slot.
@@ -171,6 +175,7 @@ private:
     void show_beside();
 
     Session session_;
+    std::map<const Option*, std::string> unused_;  ///< of session_, those that were asked for
     std::vector<Home> homes_;  ///< one per opened session
     std::size_t home_ = 0;
     History history_;

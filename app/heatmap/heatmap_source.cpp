@@ -12,7 +12,10 @@ constexpr float k_infinity = std::numeric_limits<float>::infinity();
 constexpr int k_most_levels = 30;
 
 /// Replaces a number that equals the mark of a closed cell by the adjacent one.
-float unlike_closed(float value) { return value == k_closed_cell ? std::nextafter(value, 0.0F) : value; }
+float unlike_closed(float value) {
+    constexpr float adjacent = -0x1.fffffcp127F;
+    return value == k_closed_cell ? adjacent : value;
+}
 
 int level_for(double pixels) {
     int level = 0;
@@ -43,6 +46,20 @@ float pool(const ConstMatrixView& values, const ConstMatrixView* open, Span rows
         }
     }
     return any ? strongest : k_closed_cell;
+}
+
+/// What pool() gives for the cells of a range if every block is a cell.
+std::vector<float> single_cells(const ConstMatrixView& values, const ConstMatrixView* open, TileRange range) {
+    std::vector<float> cells(static_cast<std::size_t>(range.rows) * static_cast<std::size_t>(range.columns));
+    float* row = cells.data();
+    for (int r = 0; r < range.rows; ++r, row += range.columns) {
+        const float* value = values.row(range.row + r).data() + range.column;
+        std::transform(value, value + range.columns, row, unlike_closed);
+        if (!open) continue;
+        const float* is_open = open->row(range.row + r).data() + range.column;
+        for (int c = 0; c < range.columns; ++c) row[c] = is_open[c] == 0 ? k_closed_cell : row[c];
+    }
+    return cells;
 }
 
 }  // namespace
@@ -77,6 +94,7 @@ std::optional<std::vector<float>> pooled_cells(const HeatmapSource& source, Pool
     if (!known || !open) return std::nullopt;
     const ConstMatrixView& values = *known;
     const ConstMatrixView* mask = source.open ? &*open : nullptr;
+    if (pooling == Pooling{level, level} && !source.transposed) return single_cells(values, mask, range);
     std::vector<Span> blocks;
     for (int c = 0; c < range.columns; ++c) {
         blocks.push_back(block(range.column + c, pooling.columns - level, static_cast<int>(values.cols())));

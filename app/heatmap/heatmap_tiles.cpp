@@ -11,9 +11,12 @@ namespace attnscope {
 namespace {
 
 HeatmapTiles::Needs needs_of(const std::vector<float>& cells) {
-    const auto finite = [](float cell) { return std::isfinite(cell); };
-    if (!std::all_of(cells.begin(), cells.end(), finite)) return HeatmapTiles::Needs::marks;
-    const bool closed = std::find(cells.begin(), cells.end(), k_closed_cell) != cells.end();
+    bool finite = true, closed = false;
+    for (const float cell : cells) {  // all of them, so that several are compared at once
+        finite &= std::isfinite(cell);
+        closed |= cell == k_closed_cell;
+    }
+    if (!finite) return HeatmapTiles::Needs::marks;
     return closed ? HeatmapTiles::Needs::hatch : HeatmapTiles::Needs::colors;
 }
 

@@ -9,7 +9,6 @@
 #include "core/graph/stage_table.h"
 #include "core/mechanism/mechanisms.h"
 #include "core/number_text.h"
-#include "core/session/applies.h"
 #include "core/utf8.h"
 
 namespace attnscope {
@@ -127,7 +126,7 @@ void experiment_panel(Desk& desk, const Ui& ui, const Area& area) {
     // What has no row now: it is set elsewhere, or has no effect.
     if (!revealed || desk.state.reveal.empty()) return;
     desk.state.reveal.clear();
-    const std::string unused = capitalized(why_unused(*revealed, desk.document.experiment()));
+    const std::string unused = capitalized(desk.document.why_unused(*revealed));
     desk.state.notice = {unused.empty() ? std::string(revealed->help) : unused, false};
 }
 

@@ -8,7 +8,6 @@
 #include "core/learn/training_run.h"
 #include "core/learn/unknown_words.h"
 #include "core/mechanism/mechanisms.h"
-#include "core/session/applies.h"
 #include "core/text/lexicon.h"
 #include "core/text/tokenizer.h"
 #include "core/utf8.h"
@@ -48,7 +47,7 @@ struct Sentence {
 /// Why nothing reads the sentence; empty if it is used.
 std::string why_unread(const Desk& desk, const Sentence& sentence) {
     const Option& option = *find_option(sentence.second ? "text2" : "text");
-    return capitalized(why_unused(option, desk.document.experiment()));
+    return capitalized(desk.document.why_unused(option));
 }
 
 Sentence first_sentence(const Experiment& e, bool beside_another) {

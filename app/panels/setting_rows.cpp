@@ -9,7 +9,6 @@
 
 #include "app/panels/own_rows.h"
 #include "core/number_text.h"
-#include "core/session/applies.h"
 #include "core/utf8.h"
 
 namespace attnscope {
@@ -39,7 +38,7 @@ double current_number(const Desk& desk, const Option& option) {
 }  // namespace
 
 bool applies(const Desk& desk, std::string_view option) {
-    return why_unused(*find_option(option), desk.document.experiment()).empty();
+    return desk.document.why_unused(*find_option(option)).empty();
 }
 
 bool leaves_out(Desk& desk, const Ui& ui, std::string_view option, const std::string& label,
@@ -147,7 +146,7 @@ void option_row(Desk& desk, const Ui& ui, const Option& option,
                 const std::function<void(float width)>& control, const RowWords& words) {
     const std::string label(words.label.empty() ? std::string(option.label) : words.label);
     const std::string help(words.help.empty() ? std::string(option.help) : words.help);
-    const std::string disabled = capitalized(why_unused(option, desk.document.experiment()));
+    const std::string disabled = capitalized(desk.document.why_unused(option));
     const bool enabled = disabled.empty();
     if (!enabled && leaves_out(desk, ui, option.name, label, disabled)) return;
     ImGui::PushID(label.c_str());

@@ -15,7 +15,7 @@ namespace {
 
 constexpr int k_kept_frames = 60;
 
-/// First and last code point of characters that join, combine, are reordered or are invisible.
+/// First and last code point of characters that join, combine, are reordered or are invisible, in order.
 constexpr std::pair<char32_t, char32_t> k_not_simple[] = {
     {0x0000, 0x001F}, {0x007F, 0x009F},    {0x00AD, 0x00AD},  // controls, the soft hyphen
     {0x0300, 0x036F}, {0x0483, 0x0489},                       // marks that combine
@@ -34,8 +34,8 @@ bool is_ascii_line(std::string_view text) {
 }  // namespace
 
 bool is_simple(char32_t code) {
-    return std::ranges::none_of(
-        k_not_simple, [&](const auto& range) { return code >= range.first && code <= range.second; });
+    const auto* range = std::ranges::lower_bound(k_not_simple, code, {}, &std::pair<char32_t, char32_t>::second);
+    return range == std::end(k_not_simple) || code < range->first;
 }
 
 void ShapedText::set_fonts(const Fonts& fonts, float scale) {

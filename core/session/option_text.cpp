@@ -199,8 +199,11 @@ std::string nearest_name(std::string_view misspelled, std::span<const std::strin
     std::string best;
     std::size_t smallest = std::numeric_limits<std::size_t>::max();
     for (const std::string& name : known) {
+        const auto [shorter, longer] = std::minmax({misspelled.size(), name.size()});
+        const std::size_t most = longer / 3;
+        if (longer - shorter > most) continue;  // the distance is at least that
         const std::size_t distance = edit_distance(misspelled, name);
-        if (distance < smallest && distance <= std::max(misspelled.size(), name.size()) / 3) {
+        if (distance < smallest && distance <= most) {
             smallest = distance;
             best = name;
         }

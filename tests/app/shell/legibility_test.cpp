@@ -93,13 +93,15 @@ bool is_shadow(const ScreenText& a, const ScreenText& b) {
 
 /// The pairs of texts that stand over each other by more than a pixel.
 std::vector<std::string> overlaps(const std::vector<ScreenText>& texts) {
+    std::vector<ImRect> seen;
+    for (const ScreenText& text : texts) seen.push_back(text.seen());
     std::vector<std::string> found;
     for (std::size_t i = 0; i < texts.size(); ++i)
         for (std::size_t j = i + 1; j < texts.size(); ++j) {
             const ScreenText &a = texts[i], &b = texts[j];
             // The glyphs of an upright label are texts of their own, which may touch.
             const bool same_label = a.glyphs.size() == 1 && b.glyphs.size() == 1 && a.color == b.color;
-            if (same_label || is_shadow(a, b) || !a.seen().Overlaps(b.seen())) continue;
+            if (!seen[i].Overlaps(seen[j]) || same_label || is_shadow(a, b)) continue;
             float most = 0;
             for (ImRect x : a.glyphs)
                 for (ImRect y : b.glyphs) {
@@ -114,8 +116,10 @@ std::vector<std::string> overlaps(const std::vector<ScreenText>& texts) {
 
 TEST_F(LegibilityTest, NoTextStandsOverAnotherOrIsCutAtItsSides) {
     if (!window) GTEST_SKIP();
+    std::size_t row = 0;
     for (const Scene& scene : k_scenes)
         for (const Format& screen : k_formats) {
+            if (!test::is_visited(row++, 3)) continue;
             SCOPED_TRACE(where(scene, screen));
             open_scene(scene, screen);
             const auto texts = test::texts_on_screen();

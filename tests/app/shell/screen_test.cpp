@@ -41,7 +41,7 @@ TEST_P(ScreenTest, DrawsEveryDialogAndPanel) {
         if (action.id == "file.quit") continue;
         workspace->run(action);
         settle();
-        picture();
+        step(true);
         interaction().dialog = Dialog::none;
     }
 }

@@ -7,6 +7,7 @@
 #include "core/graph/stage_table.h"
 #include "tests/drawn_sessions.h"
 #include "tests/interface.h"
+#include "tests/sanitized.h"
 
 namespace attnscope {
 namespace {
@@ -20,7 +21,8 @@ protected:
     }
     StepPlayback& playback() { return interaction().step_playback; }
     void wait(double seconds) {
-        for (int i = 0; i < static_cast<int>(std::ceil(seconds * 60)); ++i) step();
+        constexpr double frame = 0.05;
+        for (int i = 0; i < static_cast<int>(std::ceil(seconds / frame)); ++i) step(false, frame);
     }
     ImRect column(int index) { return area_of("attnscope", {"step " + std::to_string(index)}); }
     const Stage& weights() { return *document().trace()->find("weights"_stage); }
@@ -189,7 +191,9 @@ TEST_F(StepViewTest, ALongRowScrollsToTheKeyThatIsChosen) {
 
 TEST_F(StepViewTest, EveryExampleOfAttentionHasStepsAndPlaysThemInSmallWindows) {
     std::set<std::string> without;
+    std::size_t row = 0;
     for (const std::string& example : example_names()) {
+        if (example != "encoder-decoder" && !test::is_visited(row++, 3)) continue;
         open_steps(load_example(example), 1024, 700);
         const auto weights_of = last_weights(*document().trace(), 1);
         if (!weights_of) without.insert(example);

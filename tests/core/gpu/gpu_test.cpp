@@ -16,6 +16,7 @@
 #include "core/session/session.h"
 #include "tests/gpu_fixture.h"
 #include "tests/random_attention.h"
+#include "tests/sanitized.h"
 
 namespace attnscope {
 namespace {
@@ -142,11 +143,13 @@ std::vector<std::vector<MaskRule>> masks(int N) {
 
 TEST_F(GpuTest, EveryScoreFunctionAndMaskInEverySizeIsTheProcessors) {
     int count = 0;
+    std::size_t row = 0;
     test::Dice dice(1);
     std::set<std::array<int, 3>> shapes;
     for (const auto& base : k_sizes)
         for (const ScoreFunction& score : score_functions())
             for (std::size_t rules = 0; rules < masks(1).size(); ++rules) {
+                if (!test::is_visited(row++, 7)) continue;
                 const auto [N, M, d] = *shapes.insert(sizes_like(dice, base)).first;
                 const std::vector<MaskRule> mask = masks(N)[rules];
                 Experiment e = given(dice, N, M, d, 1 + d % 5);
@@ -162,18 +165,20 @@ TEST_F(GpuTest, EveryScoreFunctionAndMaskInEverySizeIsTheProcessors) {
                 if (HasFailure()) return;
                 ++count;
             }
-    EXPECT_GE(count, 720);
-    EXPECT_GT(shapes.size(), 500U);
+    EXPECT_GE(count, test::k_sanitized ? 100 : 720);
+    EXPECT_GT(shapes.size(), test::k_sanitized ? 70U : 500U);
 }
 
 TEST_F(GpuTest, EveryNormalizationOfFlatAndPeakedScoresIsTheProcessors) {
     int count = 0;
+    std::size_t row = 0;
     test::Dice dice(2);
     std::set<std::array<int, 3>> shapes;
     for (const auto& base : k_sizes)
         for (const Normalizer& normalizer : normalizers())
             for (const SoftmaxAxis axis : {SoftmaxAxis::keys, SoftmaxAxis::queries})
                 for (const float peak : {0.0f, 1.0f, 3000.0f}) {
+                    if (!test::is_visited(row++, 7)) continue;
                     const auto [N, M, d] = *shapes.insert(sizes_like(dice, base)).first;
                     Experiment e = given(dice, N, M, d, 2, peak);
                     e.weighting.normalizer = normalizer.choice;
@@ -188,12 +193,12 @@ TEST_F(GpuTest, EveryNormalizationOfFlatAndPeakedScoresIsTheProcessors) {
                     if (HasFailure()) return;
                     ++count;
                 }
-    EXPECT_GE(count, 480);
-    EXPECT_GT(shapes.size(), 330U);
+    EXPECT_GE(count, test::k_sanitized ? 68 : 480);
+    EXPECT_GT(shapes.size(), test::k_sanitized ? 45U : 330U);
 }
 
 TEST_F(GpuTest, AnyOtherExperimentIsTheProcessors) {
-    constexpr int k_count = 900;
+    constexpr int k_count = test::k_sanitized ? 200 : 900;
     int count = 0;
     for (unsigned seed = 1; count < k_count; ++seed) {
         test::Dice dice(seed);
