@@ -8,6 +8,7 @@
 #include <chrono>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <optional>
 #include <sstream>
 #include <vector>
@@ -65,6 +66,11 @@ double resident_mb() {
     double pages = 0;
     file >> pages >> pages;
     return pages * static_cast<double>(sysconf(_SC_PAGESIZE)) / (1024 * 1024);
+}
+
+double mean(const std::vector<double>& values) {
+    if (values.empty()) return 0;
+    return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
 double median(std::vector<double> values) {
@@ -338,6 +344,7 @@ int measure(const Session& session, const EvaluateOptions& options, std::optiona
         {"frames", request.frames},
         {"first_frame_ms", first_frame_ms},
         {"frame_ms", median(stand.frame_ms)},
+        {"mean_frame_ms", mean(stand.frame_ms)},
         {"longest_frame_ms", stand.frame_ms.empty() ? 0 : std::ranges::max(stand.frame_ms)},
         {"change_to_picture_ms", change ? Json(median(changes.milliseconds)) : Json(nullptr)},
         {"frames_to_picture", change ? Json(median(changes.frames)) : Json(nullptr)},

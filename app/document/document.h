@@ -176,7 +176,7 @@ private:
 
     Session session_;
     std::map<const Option*, std::string> unused_;  ///< of session_, those that were asked for
-    std::vector<Home> homes_;  ///< one per opened session
+    std::vector<Home> homes_;                      ///< one per opened session
     std::size_t home_ = 0;
     History history_;
     std::array<std::optional<Slot>, k_slots.size()> slots_;  ///< by SlotName; the live one is always open

@@ -13,7 +13,7 @@ namespace {
 /// The limit on the cells of all frames of the shown stage together.
 constexpr std::size_t k_most_cells = std::size_t{1} << 25;
 
-std::shared_ptr<const Difference> drawable(const Matrix& values, const Matrix& open) {
+std::shared_ptr<const Difference> drawable(const Matrix& values, const Matrix& count) {
     const auto buffer = [](const Matrix& matrix) {
         Tensor copy(Shape{
             .heads = 1, .rows = static_cast<int>(matrix.rows()), .columns = static_cast<int>(matrix.cols())});
@@ -24,7 +24,7 @@ std::shared_ptr<const Difference> drawable(const Matrix& values, const Matrix& o
     };
     return std::make_shared<const Difference>(Difference{.facts = {.key = "weights"_stage},
                                                          .values = buffer(values),
-                                                         .open = buffer(open),
+                                                         .open = buffer(count.cwiseMin(1.0f)),
                                                          .rows = {},
                                                          .columns = {}});
 }
@@ -55,8 +55,8 @@ void compute(SweptValues& swept, const std::stop_token& cancel) {
         matrices.push_back(masked_matrix(*frame.shown.trace, *frame.shown.stage, frame.shown.head));
     swept.spread = spread_of(matrices);
     if (!swept.spread) return;
-    swept.mean = drawable(swept.spread->mean, swept.spread->open);
-    swept.deviation = drawable(swept.spread->deviation, swept.spread->open);
+    swept.mean = drawable(swept.spread->mean, swept.spread->count);
+    swept.deviation = drawable(swept.spread->deviation, swept.spread->count);
 }
 
 }  // namespace

@@ -34,7 +34,8 @@ bool is_ascii_line(std::string_view text) {
 }  // namespace
 
 bool is_simple(char32_t code) {
-    const auto* range = std::ranges::lower_bound(k_not_simple, code, {}, &std::pair<char32_t, char32_t>::second);
+    const auto* range =
+        std::ranges::lower_bound(k_not_simple, code, {}, &std::pair<char32_t, char32_t>::second);
     return range == std::end(k_not_simple) || code < range->first;
 }
 

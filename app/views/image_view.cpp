@@ -194,7 +194,7 @@ void image_view(Desk& desk, const Ui& ui, const Area& area, const std::function<
     if (!shown) shown = shown_stage(trace, "weights"_stage, presentation);
     const Experiment& e = trace.experiment;
     const ImageScene scene{*shown, *e.input.image, e.input.grid, scale_of(*shown, presentation),
-                           e.weighting.normalizer == Normalization::hard};
+                           e.weighting.chooses_one_key()};
     const int query = chosen_query(desk, scene.queries());
     header(ui, scene, area, query);
 

@@ -85,8 +85,17 @@ float picture_width(const Stage& stage) {
     switch (stage.info->columns) {
         case Axis::key_token: return std::clamp(columns * 10, 56.0f, 104.0f);
         case Axis::key_hidden: return std::clamp(columns * 2, 72.0f, 104.0f);
-        default: return std::clamp(columns * 3.7f, 44.0f, 72.0f);
+        case Axis::query_token:
+        case Axis::feature:
+        case Axis::head_feature:
+        case Axis::table_row:
+        case Axis::target_row:
+        case Axis::head:
+        case Axis::place:
+        case Axis::pixel:
+        case Axis::single: break;
     }
+    return std::clamp(columns * 3.7f, 44.0f, 72.0f);
 }
 
 constexpr float k_range_width = 52;  ///< "-5.9 4.1"

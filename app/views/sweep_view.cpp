@@ -167,16 +167,18 @@ std::string cell_words(const ShownStage& shown, const Cell& cell) {
     return row + (!both ? "" : shown.stage->info->columns == Axis::key_token ? " → " : " · ") + column;
 }
 
-/// "you → to: 0.21 ± 0.31, from 0 to 0.86".
+/// "you → to: mean 0.21 ± 0.31, from 0 to 0.86".
 std::string spread_words(const SweepScene& scene, const Cell& cell) {
     const Spread& spread = *scene.swept.spread;
-    if (spread.open(cell.row, cell.column) == 0)
-        return cell_words(scene.shown, cell) + ": closed by the mask at every value";
-    return fmt::format("{}: mean {} ± {}, from {} to {}", cell_words(scene.shown, cell),
+    const auto count = static_cast<std::size_t>(spread.count(cell.row, cell.column)),
+               values = scene.swept.frames.size();
+    if (count == 0) return cell_words(scene.shown, cell) + ": closed by the mask at every value";
+    return fmt::format("{}: mean {} ± {}, from {} to {}{}", cell_words(scene.shown, cell),
                        number_words(scene, spread.mean(cell.row, cell.column)),
                        number_words(scene, spread.deviation(cell.row, cell.column)),
                        number_words(scene, spread.least(cell.row, cell.column)),
-                       number_words(scene, spread.most(cell.row, cell.column)));
+                       number_words(scene, spread.most(cell.row, cell.column)),
+                       count < values ? fmt::format("; open at {} of {} values", count, values) : "");
 }
 
 enum class Panel { frame, mean, deviation };
@@ -199,7 +201,7 @@ void panel(Desk& desk, const Ui& ui, const SweepScene& scene, Panel which, const
     }
     const auto number = [&](int i, int j) -> std::optional<float> {
         if (is_frame) return scene.shown.closed(i, j) ? std::nullopt : std::optional(scene.shown.at(i, j));
-        if (scene.swept.spread->open(i, j) == 0) return std::nullopt;
+        if (scene.swept.spread->count(i, j) == 0) return std::nullopt;
         return which == Panel::mean ? scene.swept.spread->mean(i, j) : scene.swept.spread->deviation(i, j);
     };
     if (is_frame)

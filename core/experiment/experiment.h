@@ -104,6 +104,8 @@ struct Weighting {
     double temperature = 1;   ///< T > 0
     double local_window = 2;  ///< D of local-m and local-p, 0 … 4096; above 0 for local-p
 
+    /// Whether a query's whole weight is on one key.
+    bool chooses_one_key() const { return normalizer == Normalization::hard; }
     bool operator==(const Weighting&) const = default;
 };
 

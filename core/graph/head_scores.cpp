@@ -86,9 +86,18 @@ std::optional<Sentence> sentence_of(const Trace& trace, const Shape& shape) {
     return sentence;
 }
 
-Matrix values_of(const Stage& stage, int head) {
-    const int rows = stage.shape().rows;
-    return head < 0 ? stage.buffer.mean().rows(0, 0, rows) : stage.buffer.rows(head, 0, rows);
+constexpr int k_rows_at_once = 64;
+
+/// Calls `use` with the first row and the number of rows of each part of a matrix, from the top.
+template <typename Use>
+void for_each_part(int rows, const Use& use) {
+    for (int first = 0; first < rows; first += k_rows_at_once)
+        use(first, std::min(k_rows_at_once, rows - first));
+}
+
+/// Some rows of a head, or of the mean of all.
+Matrix rows_of(const Stage& stage, int head, int first, int count) {
+    return head < 0 ? stage.buffer.mean().rows(0, first, count) : stage.buffer.rows(head, first, count);
 }
 
 /// The mask's row sums: how many keys are open to each query.
@@ -98,9 +107,10 @@ std::vector<int> open_keys(const Trace& trace, const Stage& stage) {
     if (!mask || mask->shape().heads > 1 || mask->shape().rows != shape.rows)
         return std::vector<int>(static_cast<std::size_t>(shape.rows), shape.columns);
     std::vector<int> open;
-    const Matrix pairs = mask->buffer.rows(0, 0, shape.rows);
-    for (int i = 0; i < shape.rows; ++i)
-        open.push_back(static_cast<int>((pairs.row(i).array() != 0).count()));
+    for_each_part(shape.rows, [&](int first, int count) {
+        const Matrix pairs = rows_of(*mask, 0, first, count);
+        for (int i = 0; i < count; ++i) open.push_back(static_cast<int>((pairs.row(i).array() != 0).count()));
+    });
     return open;
 }
 
@@ -112,19 +122,16 @@ bool is_of_places(HeadScore score) { return rule_of(score).of_places; }
 HeadScores head_scores(const Trace& trace, const Stage& stage, int head, const std::stop_token& cancel) {
     const std::optional<Sentence> sentence = sentence_of(trace, stage.shape());
     const std::vector<int> open = open_keys(trace, stage);
-    const Matrix weights = values_of(stage, head);
     std::array<double, k_head_scores> sums{};
     std::array<int, k_head_scores> rows{};
-    for (int i = 0; i < weights.rows(); ++i) {
-        stop_if_canceled(cancel);
-        const std::span row(weights.row(i).data(), static_cast<std::size_t>(weights.cols()));
+    const auto score_row = [&](std::span<const float> row, int i) {
         double entropy = 0, sum = 0;
         for (const float w : row)
             if (w > 0) {
                 entropy -= w * std::log(static_cast<double>(w));
                 sum += w;
             }
-        if (!(sum > 0)) continue;
+        if (!(sum > 0)) return;
         const ScoredRow known{row, i, open[static_cast<std::size_t>(i)], entropy,
                               sentence ? &*sentence : nullptr};
         for (const ScoreRule& rule : k_rules) {
@@ -134,7 +141,13 @@ HeadScores head_scores(const Trace& trace, const Stage& stage, int head, const s
             sums[static_cast<std::size_t>(rule.choice)] += *score;
             ++rows[static_cast<std::size_t>(rule.choice)];
         }
-    }
+    };
+    for_each_part(stage.shape().rows, [&](int first, int count) {
+        stop_if_canceled(cancel);
+        const Matrix weights = rows_of(stage, head, first, count);
+        for (int i = 0; i < count; ++i)
+            score_row({weights.row(i).data(), static_cast<std::size_t>(weights.cols())}, first + i);
+    });
     HeadScores scores;
     for (std::size_t i = 0; i < k_head_scores; ++i)
         if (rows[i] > 0) scores[i] = sums[i] / rows[i];
@@ -142,15 +155,18 @@ HeadScores head_scores(const Trace& trace, const Stage& stage, int head, const s
 }
 
 double similarity(const Stage& a, int head_a, const Stage& b, int head_b) {
-    const Matrix left = values_of(a, head_a), right = values_of(b, head_b);
-    if (left.rows() != right.rows() || left.cols() != right.cols()) return 0;
+    const Shape &left_shape = a.shape(), &right_shape = b.shape();
+    if (left_shape.rows != right_shape.rows || left_shape.columns != right_shape.columns) return 0;
     double sum = 0;
     int rows = 0;
-    for (Eigen::Index i = 0; i < left.rows(); ++i) {
-        if (!(left.row(i).sum() > 0) && !(right.row(i).sum() > 0)) continue;  // every key is masked
-        sum += static_cast<double>(left.row(i).cwiseMin(right.row(i)).sum());
-        ++rows;
-    }
+    for_each_part(left_shape.rows, [&](int first, int count) {
+        const Matrix left = rows_of(a, head_a, first, count), right = rows_of(b, head_b, first, count);
+        for (int i = 0; i < count; ++i) {
+            if (!(left.row(i).sum() > 0) && !(right.row(i).sum() > 0)) continue;  // every key is masked
+            sum += static_cast<double>(left.row(i).cwiseMin(right.row(i)).sum());
+            ++rows;
+        }
+    });
     return rows ? sum / rows : 0;
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <stdexcept>
 
 #include "core/cpu/row_blocks.h"
 #include "core/error.h"
@@ -132,14 +133,17 @@ void add(BatchPart& sum, const BatchPart& part) {
     add(sum.gradients, part.gradients);
 }
 
-BatchPart compute(const Computation& of, std::span<const TaskSentence> sentences) {
+BatchPart decoder_part(const Computation& of, std::span<const TaskSentence> sentences) {
     if (computes_together(of.model))
         return seq2seq_batch(of.model, of.parameters, sentences, of.targets, of.wants_gradients, of.cancel);
     BatchPart sum;
-    if (of.model.mechanism == MechanismKind::seq2seq) {
-        for (const TaskSentence& sentence : sentences) add(sum, single_part(of, sentence));
-        return sum;
-    }
+    for (const TaskSentence& sentence : sentences) add(sum, single_part(of, sentence));
+    return sum;
+}
+
+/// Sentences of any lengths, in a stack for each length.
+BatchPart stacks_part(const Computation& of, std::span<const TaskSentence> sentences) {
+    BatchPart sum;
     std::vector<std::vector<TaskSentence>> lengths;
     for (const TaskSentence& sentence : sentences) {
         const auto same = std::ranges::find(lengths, sentence.tokens.size(),
@@ -151,6 +155,15 @@ BatchPart compute(const Computation& of, std::span<const TaskSentence> sentences
     }
     for (const std::vector<TaskSentence>& of_length : lengths) add(sum, stack_part(of, of_length));
     return sum;
+}
+
+BatchPart compute(const Computation& of, std::span<const TaskSentence> sentences) {
+    switch (of.model.mechanism) {
+        case MechanismKind::seq2seq: return decoder_part(of, sentences);
+        case MechanismKind::transformer: return stacks_part(of, sentences);
+        case MechanismKind::attention: break;  // which is not trained
+    }
+    throw std::logic_error("no task trains this mechanism");
 }
 
 BatchResult compute_batch(const Computation& of, std::span<const TaskSentence> batch, int threads) {

@@ -409,8 +409,18 @@ std::string Decode::caption(const Symbols& in) const {
         case DecoderPart::weights:
             return rule.normalizer == Normalization::softmax ? "" : std::string(name_of(rule.normalizer));
         case DecoderPart::context: return rule.aligns ? "" : "last state";
-        default: return "";
+        case DecoderPart::scores:
+        case DecoderPart::scaled:
+        case DecoderPart::center:
+        case DecoderPart::masked:
+        case DecoderPart::softmax:
+        case DecoderPart::gauss:
+        case DecoderPart::gate_r:
+        case DecoderPart::gate_z:
+        case DecoderPart::gate_n:
+        case DecoderPart::state: break;
     }
+    return "";
 }
 
 std::string Decode::sentence(std::size_t result) const {
@@ -419,8 +429,18 @@ std::string Decode::sentence(std::size_t result) const {
             return "Multiply each hidden unit of state and word by its weight in v_a and add up.";
         case DecoderPart::scaled: return rule.scale().sentence();
         case DecoderPart::weights: return predicts_window(rule.normalizer) ? ApplyWindow{}.sentence() : "";
-        default: return "";
+        case DecoderPart::center:
+        case DecoderPart::mask:
+        case DecoderPart::masked:
+        case DecoderPart::softmax:
+        case DecoderPart::gauss:
+        case DecoderPart::context:
+        case DecoderPart::gate_r:
+        case DecoderPart::gate_z:
+        case DecoderPart::gate_n:
+        case DecoderPart::state: break;
     }
+    return "";
 }
 
 Operands Decode::operands(std::size_t result) const {

@@ -448,8 +448,8 @@ Sheet contact_sheet(std::span<const SheetFrame> frames, const Presentation& pres
     if (spread) {
         const SheetFrame& first = frames.front();
         const Figure like = panel_of(*first.trace, *first.stage, first.head, one_range, "");
-        add(figure_of(like, spread->mean, spread->open, "mean"));
-        Figure deviation = figure_of(like, spread->deviation, spread->open, "");
+        add(figure_of(like, spread->mean, spread->count, "mean"));
+        Figure deviation = figure_of(like, spread->deviation, spread->count, "");
         const double largest = std::max<double>(spread->largest_deviation(), 1e-30);
         deviation.scale = {&colormap_of(presentation.colormap), 0, largest, ColorSpacing::linear};
         deviation.title = fmt::format("spread  0 … {}", short_text(largest));

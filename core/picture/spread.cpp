@@ -37,7 +37,7 @@ std::optional<Spread> spread_of(std::span<const MaskedMatrix> frames) {
         spread.deviation.data()[i] = static_cast<float>(std::sqrt(squares / count));
         spread.least.data()[i] = least;
         spread.most.data()[i] = most;
-        spread.open.data()[i] = 1;
+        spread.count.data()[i] = static_cast<float>(count);
     }
     return spread;
 }

@@ -10,10 +10,10 @@ namespace attnscope {
 
 /// Over all frames, each matrix rows × columns.
 struct Spread {
-    Matrix mean;       ///< over the frames in which the cell is open
+    Matrix mean;       ///< over the frames that have the cell open and a finite number in it; 0 without one
     Matrix deviation;  ///< the standard deviation over these, divided by their number
     Matrix least, most;
-    Matrix open;  ///< 1 where a frame has the cell open and a finite number in it, else 0
+    Matrix count;  ///< of the frames that have the cell open and a finite number in it
 
     float largest_deviation() const { return deviation.size() == 0 ? 0 : deviation.maxCoeff(); }
 };

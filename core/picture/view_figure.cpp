@@ -74,7 +74,7 @@ Figure make_image_figure(const Trace& trace, const Stage& stage, const HeadChoic
         side_by_side(formula_shown(trace, stage, head),
                      {fmt::format("{0} × {0} patches of a picture", e.input.grid), head_fact(stage, head)}));
     figure.image = FigureImage{*e.input.image, patch_colors(e.input.image->image(), e.input.grid)};
-    if (e.weighting.normalizer == Normalization::hard)
+    if (e.weighting.chooses_one_key())
         for (std::size_t i = 0; i < figure.values.size(); ++i)
             if (figure.values[i] == 1) figure.marks[i] = CellMark::chosen;
     return figure;

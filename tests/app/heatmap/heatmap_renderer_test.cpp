@@ -382,7 +382,7 @@ TEST_F(HeatmapTest, TheColorBarShowsTheTable) {
     }
 }
 
-TEST(Pooling, TakesTheStrongestOfEachBlock) {
+TEST(PoolingTest, TakesTheStrongestOfEachBlock) {
     Matrix matrix(2, 8);
     matrix << 1, -3, 2, -2, k_nan, 1, -k_infinity, -k_infinity,  //
         0, 0, 0, 0, k_infinity, 2, -k_infinity, -k_infinity;
@@ -396,7 +396,7 @@ TEST(Pooling, TakesTheStrongestOfEachBlock) {
     EXPECT_EQ(cells[3], -k_infinity);
 }
 
-TEST(Pooling, IsTheLeastWithCellsOfAPixel) {
+TEST(PoolingTest, IsTheLeastWithCellsOfAPixel) {
     EXPECT_EQ(pooling_for(1.0, 20.0), (Pooling{.rows = 0, .columns = 0}));
     EXPECT_EQ(pooling_for(0.99, 0.25), (Pooling{.rows = 2, .columns = 1}));
     EXPECT_EQ(pooling_for(200.0 / 4096, 1), (Pooling{.rows = 0, .columns = 5}));

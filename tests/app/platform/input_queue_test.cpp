@@ -35,7 +35,7 @@ std::u32string characters(const std::vector<InputEvent>& frame) {
     return text;
 }
 
-TEST(InputQueue, GivesAFrameAtMostOneTransitionAndLosesNothing) {
+TEST(InputQueueTest, GivesAFrameAtMostOneTransitionAndLosesNothing) {
     InputQueue queue = settled();
     push(queue, typing("Fast typing, 40 characters and more of it!"));
     push(queue, pressing(Key::z, {.ctrl = true, .shift = true}));
@@ -51,7 +51,7 @@ TEST(InputQueue, GivesAFrameAtMostOneTransitionAndLosesNothing) {
     EXPECT_EQ(text, U"Fast typing, 40 characters and more of it!");
 }
 
-TEST(InputQueue, APressKeepsThePlaceItWasMadeAt) {
+TEST(InputQueueTest, APressKeepsThePlaceItWasMadeAt) {
     InputQueue queue = settled();
     push(queue, {MouseMove{.x = 1, .y = 1}, MouseMove{.x = 2, .y = 2}, MouseButton{.button = 0, .down = true},
                  MouseMove{.x = 9, .y = 9}, MouseButton{.button = 0, .down = false}});
@@ -64,7 +64,7 @@ TEST(InputQueue, APressKeepsThePlaceItWasMadeAt) {
     EXPECT_TRUE(queue.empty());
 }
 
-TEST(InputQueue, CharactersShareAFrameUntilAKeyComesBetween) {
+TEST(InputQueueTest, CharactersShareAFrameUntilAKeyComesBetween) {
     InputQueue queue = settled();
     push(queue, {Char{U'a'}, Char{U'b'}, Char{U'c'}});
     push(queue, pressing(Key::backspace));
@@ -76,14 +76,14 @@ TEST(InputQueue, CharactersShareAFrameUntilAKeyComesBetween) {
     EXPECT_EQ(characters(released), U"d");
 }
 
-TEST(InputQueue, AnEditingKeyDoesNotShareItsFrameWithLaterCharacters) {
+TEST(InputQueueTest, AnEditingKeyDoesNotShareItsFrameWithLaterCharacters) {
     InputQueue queue = settled();
     push(queue, {KeyDown{.key = Key::backspace}, Char{U'x'}});
     EXPECT_TRUE(characters(queue.take_frame()).empty());
     EXPECT_EQ(characters(queue.take_frame()), U"x");
 }
 
-TEST(InputQueue, TheKeyThatTypesComesWithItsCharacter) {
+TEST(InputQueueTest, TheKeyThatTypesComesWithItsCharacter) {
     InputQueue queue = settled();
     push(queue, typing("a"));
     const auto frame = queue.take_frame();
@@ -91,7 +91,7 @@ TEST(InputQueue, TheKeyThatTypesComesWithItsCharacter) {
     EXPECT_EQ(characters(frame), U"a");
 }
 
-TEST(InputQueue, LetsTheFocusSettleBeforeCharacters) {
+TEST(InputQueueTest, LetsTheFocusSettleBeforeCharacters) {
     InputQueue queue = settled();
     push(queue, {KeyDown{.key = Key::tab}, Char{U'x'}});
     EXPECT_EQ(queue.take_frame().size(), 1U);
@@ -103,20 +103,20 @@ TEST(InputQueue, LetsTheFocusSettleBeforeCharacters) {
     EXPECT_EQ(characters(queue.take_frame()), U"x");
 }
 
-TEST(InputQueue, CharactersWaitForTheFirstFieldToGetTheFocus) {
+TEST(InputQueueTest, CharactersWaitForTheFirstFieldToGetTheFocus) {
     InputQueue queue;
     push(queue, typing("x"));
     for (int i = 0; i < 2; ++i) EXPECT_TRUE(characters(queue.take_frame()).empty());
     EXPECT_EQ(characters(queue.take_frame()), U"x");
 }
 
-TEST(InputQueue, WhatIsNoCharacterIsDropped) {
+TEST(InputQueueTest, WhatIsNoCharacterIsDropped) {
     InputQueue queue = settled();
     push(queue, {Char{0}, Char{0xD800}, Char{0x110000}});
     EXPECT_TRUE(queue.empty());
 }
 
-TEST(InputQueue, ACharacterPutInByTheFieldEndsItsFrame) {
+TEST(InputQueueTest, ACharacterPutInByTheFieldEndsItsFrame) {
     InputQueue queue = settled();
     push(queue, {Char{U'a'}, Char{U'😀'}, Char{U'b'}});
     EXPECT_EQ(characters(queue.take_frame()), U"a😀");

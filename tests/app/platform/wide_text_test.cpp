@@ -28,7 +28,7 @@ const std::string k_texts[] = {
     std::string("a\0b\0", 4),
 };
 
-TEST(WideText, RoundTripsToTheByteInBothWidths) {
+TEST(WideTextTest, RoundTripsToTheByteInBothWidths) {
     for (const bool wide : {false, true}) {
         for (const std::string& text : k_texts) {
             WideText mapping(wide);
@@ -37,7 +37,7 @@ TEST(WideText, RoundTripsToTheByteInBothWidths) {
     }
 }
 
-TEST(WideText, WhatTheWidgetGetsFits16BitCharacters) {
+TEST(WideTextTest, WhatTheWidgetGetsFits16BitCharacters) {
     for (const std::string& text : k_texts) {
         WideText mapping(false);
         const std::string widget = mapping.encode(text);
@@ -46,17 +46,17 @@ TEST(WideText, WhatTheWidgetGetsFits16BitCharacters) {
     }
 }
 
-TEST(WideText, LeavesTheBasicPlaneAlone) {
+TEST(WideTextTest, LeavesTheBasicPlaneAlone) {
     WideText mapping(false);
     EXPECT_EQ(mapping.encode(k_texts[2]), k_texts[2]);
 }
 
-TEST(WideText, With32BitCharactersEmojiStayAsTheyAre) {
+TEST(WideTextTest, With32BitCharactersEmojiStayAsTheyAre) {
     WideText mapping(true);
     EXPECT_EQ(mapping.encode(k_texts[3]), k_texts[3]);
 }
 
-TEST(WideText, OneCharacterKeepsOneStandIn) {
+TEST(WideTextTest, OneCharacterKeepsOneStandIn) {
     WideText mapping(false);
     const std::string first = mapping.encode("😀");
     mapping.encode("👍");
@@ -64,7 +64,7 @@ TEST(WideText, OneCharacterKeepsOneStandIn) {
     EXPECT_NE(mapping.encode("👍"), first);
 }
 
-TEST(WideText, EditsOfTheWidgetsTextBecomeEditsOfTheText) {
+TEST(WideTextTest, EditsOfTheWidgetsTextBecomeEditsOfTheText) {
     WideText mapping(false);
     std::string widget = mapping.encode("a😀b");
     widget.insert(1, "x");
@@ -72,7 +72,7 @@ TEST(WideText, EditsOfTheWidgetsTextBecomeEditsOfTheText) {
     EXPECT_EQ(mapping.decode(widget), "ax😀b👍");
 }
 
-TEST(WideText, RefusesMoreThanThePrivateArea) {
+TEST(WideTextTest, RefusesMoreThanThePrivateArea) {
     WideText mapping(false);
     std::string text;
     for (char32_t code = 0x20000; code < 0x20000 + 6400; ++code) text += encode_utf8(code);

@@ -34,7 +34,7 @@ TEST_F(SweepViewTest, ShowsTheNumbersOfEveryValue) {
     float sum = 0;
     for (const SweptFrame& frame : swept().frames) sum += frame.shown.stage->buffer.at(0, 4, 3);
     EXPECT_FLOAT_EQ(swept().spread->mean(4, 3), sum / k_swept_values);
-    EXPECT_EQ(swept().spread->open(0, 3), 0) << "the future is closed at every seed";
+    EXPECT_EQ(swept().spread->count(0, 3), 0) << "the future is closed at every seed";
 }
 
 TEST_F(SweepViewTest, AnotherSettingIsChosenFromTheList) {

@@ -114,7 +114,7 @@ TEST(ContactSheetTest, HasEveryValueTheMeanAndTheSpreadOnOneRange) {
     ASSERT_TRUE(spread);
     const Figure &mean = sheet.panels[4].figure, &deviation = sheet.panels[5].figure;
     for (std::size_t i = 0; i < mean.values.size(); ++i) {
-        const bool open = spread->open.data()[i] != 0;
+        const bool open = spread->count.data()[i] != 0;
         EXPECT_EQ(mean.marks[i], open ? CellMark::value : CellMark::masked);
         EXPECT_EQ(mean.values[i], spread->mean.data()[i]);
         EXPECT_EQ(deviation.values[i], spread->deviation.data()[i]);

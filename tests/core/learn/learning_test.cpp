@@ -204,7 +204,7 @@ void run_case(const json& c) {
     expect_close(parameters, parameters_of(expected.at("parameters_after")), 1e-5);
 }
 
-TEST(Learning, EveryCaseIsPyTorchsRun) {
+TEST(LearningTest, EveryCaseIsPyTorchsRun) {
     int cases = 0;
     for (const auto& entry : fs::directory_iterator(cases_folder())) {
         if (entry.path().extension() != ".json") continue;

@@ -25,7 +25,7 @@ TEST(SpreadTest, IsTheMeanAndThePopulationDeviationOfEachCell) {
     EXPECT_EQ(spread->deviation(0, 1), 0);
     EXPECT_EQ(spread->least, row({2, 1}));
     EXPECT_EQ(spread->most, row({6, 1}));
-    EXPECT_EQ(spread->open, row({1, 1}));
+    EXPECT_EQ(spread->count, row({4, 4}));
     EXPECT_FLOAT_EQ(spread->largest_deviation(), std::sqrt(2.0f));
 }
 
@@ -36,7 +36,7 @@ TEST(SpreadTest, LeavesOutWhatIsClosedOrNotFinite) {
     ASSERT_TRUE(spread);
     EXPECT_EQ(spread->mean(0, 0), 3) << "open in the second frame alone";
     EXPECT_EQ(spread->mean(0, 1), 5);
-    EXPECT_EQ(spread->open(0, 2), 0) << "a number in no frame";
+    EXPECT_EQ(spread->count, row({1, 1, 0}));
     EXPECT_EQ(spread->deviation, row({0, 0, 0}));
 }
 

@@ -344,9 +344,9 @@ int expect_drawn_inputs(const json& reference_case) {
     return compared;
 }
 
-class Rng : public testing::Test {};
+class RngTest : public testing::Test {};
 
-class RecordedProgram : public Rng {
+class RecordedProgram : public RngTest {
 public:
     explicit RecordedProgram(json program) : program_(std::move(program)) {}
     void TestBody() override { expect_as_recorded(program_); }
@@ -364,8 +364,8 @@ std::string test_name(std::string text) {
 /// One test per program. A folder that cannot be read is left to the test below to report.
 bool register_recorded_programs() try {
     for (const auto& [name, program] : recorded_programs()) {
-        testing::RegisterTest("Rng", test_name(name).c_str(), nullptr, nullptr, __FILE__, __LINE__,
-                              [program = program]() -> Rng* { return new RecordedProgram(program); });
+        testing::RegisterTest("RngTest", test_name(name).c_str(), nullptr, nullptr, __FILE__, __LINE__,
+                              [program = program]() -> RngTest* { return new RecordedProgram(program); });
     }
     return true;
 } catch (const std::exception&) {
@@ -375,7 +375,7 @@ const bool k_registered = register_recorded_programs();
 
 // ctest knows the programs by name from when the tests were built; this runs those of a folder set since as
 // well.
-TEST_F(Rng, EveryRecordedProgramOfTheReferenceFolder) {
+TEST_F(RngTest, EveryRecordedProgramOfTheReferenceFolder) {
     const auto programs = recorded_programs();
     EXPECT_TRUE(k_registered);
     EXPECT_FALSE(programs.empty());
@@ -385,12 +385,12 @@ TEST_F(Rng, EveryRecordedProgramOfTheReferenceFolder) {
     }
 }
 
-TEST_F(Rng, AnUnknownOperationOfARecordedProgramIsAnError) {
+TEST_F(RngTest, AnUnknownOperationOfARecordedProgramIsAnError) {
     Generator generator(Seed(0));
     EXPECT_THROW(run(generator, json{{"op", "cauchy_"}, {"n", 3}}), std::runtime_error);
 }
 
-TEST_F(Rng, LargeFloatNormalsTakeTheRoundingsOfTheVectorisedBoxMuller) {
+TEST_F(RngTest, LargeFloatNormalsTakeTheRoundingsOfTheVectorisedBoxMuller) {
     Generator generator(Seed(123));
     std::array<float, 16> block{};
     generator.normal(block);
@@ -404,7 +404,7 @@ TEST_F(Rng, LargeFloatNormalsTakeTheRoundingsOfTheVectorisedBoxMuller) {
         EXPECT_EQ(written(block[position]), hexadecimal(bits, 8)) << position;
 }
 
-TEST_F(Rng, ANewGeneratorEqualsOneSeededAgain) {
+TEST_F(RngTest, ANewGeneratorEqualsOneSeededAgain) {
     Generator fresh(Seed(-7));
     Generator again(Seed(1));
     std::array<float, 3> leaves_a_cached_normal{};
@@ -417,7 +417,7 @@ TEST_F(Rng, ANewGeneratorEqualsOneSeededAgain) {
     EXPECT_EQ(values, expected);
 }
 
-TEST_F(Rng, DrawingNothingUsesNoOutput) {
+TEST_F(RngTest, DrawingNothingUsesNoOutput) {
     Generator generator(Seed(0));
     generator.normal(std::span<float>{});
     generator.rand(std::span<double>{});
@@ -427,7 +427,7 @@ TEST_F(Rng, DrawingNothingUsesNoOutput) {
     EXPECT_EQ(value[0], 0.49625658988952637f);
 }
 
-TEST_F(Rng, RandintCoversTheWholeSignedRange) {
+TEST_F(RngTest, RandintCoversTheWholeSignedRange) {
     Generator generator(Seed(0));
     std::array<std::int64_t, 64> values{};
     generator.randint(values, INT64_MIN, INT64_MAX);
@@ -435,14 +435,14 @@ TEST_F(Rng, RandintCoversTheWholeSignedRange) {
     EXPECT_GT(std::ranges::max(values), 0);
 }
 
-TEST_F(Rng, RandintRefusesAnEmptyRange) {
+TEST_F(RngTest, RandintRefusesAnEmptyRange) {
     Generator generator(Seed(0));
     std::array<std::int64_t, 1> value{};
     EXPECT_THROW(generator.randint(value, 3, 3), Error);
     EXPECT_THROW(generator.randint(value, 4, 3), Error);
 }
 
-TEST_F(Rng, ProjectionsAreDrawnQueryKeyValueOutputOneAfterTheOther) {
+TEST_F(RngTest, ProjectionsAreDrawnQueryKeyValueOutputOneAfterTheOther) {
     for (const Initializer& initializer : initializers()) {
         const std::string_view name = name_of(initializer.choice);
         SCOPED_TRACE(std::string(name));
@@ -463,7 +463,7 @@ TEST_F(Rng, ProjectionsAreDrawnQueryKeyValueOutputOneAfterTheOther) {
     }
 }
 
-TEST_F(Rng, ASequenceThatBeginsOtherwiseOrEndsBeforeBeginsAnew) {
+TEST_F(RngTest, ASequenceThatBeginsOtherwiseOrEndsBeforeBeginsAnew) {
     const Draw a = Draw::by(Initialization::normal, 3, 4), b = Draw::by_fan(4, 2, 2);
     DrawSequence kept;
     const auto alone = [](Seed seed, std::vector<Draw> draws) { return DrawSequence().last_of(seed, draws); };
@@ -472,7 +472,7 @@ TEST_F(Rng, ASequenceThatBeginsOtherwiseOrEndsBeforeBeginsAnew) {
         EXPECT_EQ(kept.last_of(Seed(seed), draws), alone(Seed(seed), draws));
 }
 
-TEST_F(Rng, TheOutputProjectionIsDrawnOnlyOnRequestButByMha) {
+TEST_F(RngTest, TheOutputProjectionIsDrawnOnlyOnRequestButByMha) {
     for (const ProjectionRule& rule : projection_rules()) {
         SCOPED_TRACE(std::string(name_of(rule.choice)));
         const auto without = projection_draws(rule.choice, ProjectionSizes::square(6, false));
@@ -488,7 +488,7 @@ TEST_F(Rng, TheOutputProjectionIsDrawnOnlyOnRequestButByMha) {
     }
 }
 
-TEST(ReferenceCases, HaveRandomInputsThatAreDrawnToTheBit) {
+TEST(ReferenceCasesTest, HaveRandomInputsThatAreDrawnToTheBit) {
     int compared = 0;
     for (const auto& [name, reference_case] : reference_files("cases")) {
         SCOPED_TRACE(name);

@@ -5,11 +5,14 @@
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
+#include <set>
 #include <sstream>
 
 #include "core/error.h"
 #include "core/files/file.h"
+#include "core/session/options.h"
 #include "core/utf8.h"
+#include "tests/option_values.h"
 #include "tests/python.h"
 #include "tests/recipe_text.h"
 
@@ -205,6 +208,36 @@ TEST(TrainingRecipeTest, RefusesWhatItDoesNotWrite) {
             EXPECT_STREQ(error.what(), each.words);
         }
     }
+}
+
+/// The script says the model a second time: no setting that changes a run may be missing in it.
+TEST(TrainingRecipeTest, EverySettingThatChangesARunChangesItsScriptOrIsRefused) {
+    constexpr int k_steps = 2;
+    std::set<std::string_view> written;
+    for (const TaskKind task : {TaskKind::copy, TaskKind::translate}) {
+        Session base;
+        base.experiment = task_experiment(task);
+        base.experiment.input.dim = 8;
+        base.experiment.training.batch = 2;
+        const auto parameters = at_step(base.experiment, k_steps).weights.given;
+        const std::string script = script_of(base.experiment, k_steps);
+        for (const Option& option : options()) {
+            if (!option.in_experiment() || option.type == OptionType::matrices) continue;
+            for (const std::string& value : other_values(option, base.experiment)) {
+                Session changed = base;
+                try {
+                    set_from_text(changed, option, value);
+                    if (!can_be_trained(changed.experiment)) continue;
+                    if (at_step(changed.experiment, k_steps).weights.given == parameters) continue;
+                    EXPECT_NE(script_of(changed.experiment, k_steps), script)
+                        << name_of(task) << ": " << option.name << " " << value;
+                    written.insert(option.name);
+                } catch (const Error&) {  // a value that does not fit, or that no script has
+                }
+            }
+        }
+    }
+    EXPECT_GT(written.size(), 25U);
 }
 
 TEST(TrainingRecipeTest, RefusesMoreTokensThanAScriptHolds) {

@@ -128,7 +128,7 @@ void count(Count& counts, const Trace& trace, Head head, std::size_t word,
 }
 
 /// The counts are lower bounds, which a better lexicon or better heads may raise.
-TEST(DesignedHeads, FindWhatTheySayOnThirtySentencesThatWereNotWrittenForThem) {
+TEST(DesignedHeadsTest, FindWhatTheySayOnThirtySentencesThatWereNotWrittenForThem) {
     ASSERT_EQ(k_cases.size(), 30u);
     std::array<Count, 3> counts{};
     for (const Case& each : k_cases) {
@@ -152,7 +152,7 @@ TEST(DesignedHeads, FindWhatTheySayOnThirtySentencesThatWereNotWrittenForThem) {
     EXPECT_GE(counts[verb].found, 49);
 }
 
-TEST(DesignedHeads, FindTheWordBeforeAndTheSameWordAlways) {
+TEST(DesignedHeadsTest, FindTheWordBeforeAndTheSameWordAlways) {
     Count previous, same;
     for (const Case& each : k_cases) {
         const Trace trace = trace_of(each.sentence);
@@ -174,7 +174,7 @@ TEST(DesignedHeads, FindTheWordBeforeAndTheSameWordAlways) {
     EXPECT_EQ(same.found, same.of);
 }
 
-TEST(DesignedHeads, LetAWordWithoutAQuestionLookAtAllWordsAlike) {
+TEST(DesignedHeadsTest, LetAWordWithoutAQuestionLookAtAllWordsAlike) {
     const Trace trace = trace_of("The black cat slept");
     for (const Head head : {pronoun, adjective, verb}) {
         const Eigen::RowVectorXf row = row_of(trace, head, 0);
@@ -182,7 +182,7 @@ TEST(DesignedHeads, LetAWordWithoutAQuestionLookAtAllWordsAlike) {
     }
 }
 
-TEST(DesignedHeads, ProveAScoreByTheNamesOfFeatures) {
+TEST(DesignedHeadsTest, ProveAScoreByTheNamesOfFeatures) {
     const Trace trace = trace_of("The black cat did not cross the street because it was tired");
     const auto term_of = [&](const StageInfo* stage, int head, int row, int column, std::string_view label) {
         const Proof proof = explain(trace, *trace.find(stage), head, row, column);
@@ -201,7 +201,7 @@ TEST(DesignedHeads, ProveAScoreByTheNamesOfFeatures) {
     EXPECT_EQ(trace.row_label(*trace.find("W_q"_stage), 14), "animal");
 }
 
-TEST(DesignedHeads, AreDesignedAndOthersAreNot) {
+TEST(DesignedHeadsTest, AreDesignedAndOthersAreNot) {
     for (const char* name : {"designed-heads", "transformer-heads", "multi-head", "image-attention"})
         EXPECT_TRUE(is_designed(load_example(name).experiment)) << name;
     EXPECT_FALSE(is_designed(Experiment()));
@@ -216,7 +216,7 @@ std::pair<int, int> patch_of(const Trace& trace, std::string_view word) {
     return {static_cast<int>(patch) / 7, static_cast<int>(patch) % 7};
 }
 
-TEST(DesignedHeads, FindThePatchesOfTheDrawnPicturesThings) {
+TEST(DesignedHeadsTest, FindThePatchesOfTheDrawnPicturesThings) {
     const Trace trace = evaluate(load_example("image-attention").experiment);
     // Where the things are drawn, in patches of 32 pixels: core/image/drawn_picture.cpp.
     const auto [sun_row, sun_column] = patch_of(trace, "sun");

@@ -27,13 +27,13 @@ LexiconEntry::Source source_of(std::string_view word) { return lexicon().find(wo
 constexpr std::string_view k_small =
     "= word noun plural singular verb\n> s - noun plural\n~ - noun\ncat noun singular\n";
 
-TEST(Lexicon, HasSixHundredWordsOrMoreAndNamesEachFeatureOnce) {
+TEST(LexiconTest, HasSixHundredWordsOrMoreAndNamesEachFeatureOnce) {
     EXPECT_GE(lexicon().size(), 600u);
     const std::set<std::string> names(lexicon().features().begin(), lexicon().features().end());
     EXPECT_EQ(names.size(), lexicon().features().size());
 }
 
-TEST(Lexicon, GivesEachWordAPartOfSpeech) {
+TEST(LexiconTest, GivesEachWordAPartOfSpeech) {
     const std::set<std::string> parts{"noun",    "verb",     "auxiliary",    "adjective",   "adverb",
                                       "pronoun", "article",  "preposition",  "conjunction", "negation",
                                       "number",  "question", "interjection", "punctuation"};
@@ -44,7 +44,7 @@ TEST(Lexicon, GivesEachWordAPartOfSpeech) {
     }
 }
 
-TEST(Lexicon, GivesEachNounANumber) {
+TEST(LexiconTest, GivesEachNounANumber) {
     for (const auto& [word, columns] : lexicon().words()) {
         const Strings names = features_of(word);
         const auto has = [&](const char* name) { return std::ranges::count(names, name) > 0; };
@@ -54,12 +54,12 @@ TEST(Lexicon, GivesEachNounANumber) {
     }
 }
 
-TEST(Lexicon, SaysOfACatThatItIsASingularAnimal) {
+TEST(LexiconTest, SaysOfACatThatItIsASingularAnimal) {
     EXPECT_EQ(features_of("cat"), (Strings{"word", "noun", "singular", "animal"}));
     EXPECT_EQ(source_of("cat"), LexiconEntry::Source::listed);
 }
 
-TEST(Lexicon, KnowsAnInflectionByItsBaseForm) {
+TEST(LexiconTest, KnowsAnInflectionByItsBaseForm) {
     EXPECT_EQ(features_of("cats"), (Strings{"word", "noun", "plural", "animal"}));
     EXPECT_EQ(features_of("parties"), (Strings{"word", "noun", "plural", "event"}));
     EXPECT_EQ(features_of("stopped"), (Strings{"word", "verb", "past"}));
@@ -70,7 +70,7 @@ TEST(Lexicon, KnowsAnInflectionByItsBaseForm) {
         EXPECT_EQ(source_of(word), LexiconEntry::Source::inflected) << word;
 }
 
-TEST(Lexicon, GuessesOtherWordsByTheirEndings) {
+TEST(LexiconTest, GuessesOtherWordsByTheirEndings) {
     EXPECT_EQ(features_of("zorbs"), (Strings{"word", "noun", "plural", "thing"}));
     EXPECT_EQ(features_of("zorbed"), (Strings{"word", "verb", "past"}));
     EXPECT_EQ(features_of("zorbly"), (Strings{"word", "adverb"}));
@@ -81,18 +81,18 @@ TEST(Lexicon, GuessesOtherWordsByTheirEndings) {
         EXPECT_EQ(source_of(word), LexiconEntry::Source::guessed) << word;
 }
 
-TEST(Lexicon, GivesPunctuationNoFeatureOfAWord) {
+TEST(LexiconTest, GivesPunctuationNoFeatureOfAWord) {
     EXPECT_EQ(features_of(","), (Strings{"punctuation", "pause"}));
 }
 
-TEST(Lexicon, SaysWhereTheFeaturesOfAWordComeFrom) {
+TEST(LexiconTest, SaysWhereTheFeaturesOfAWordComeFrom) {
     EXPECT_EQ(lexicon_source("cat"), "“cat” is in the lexicon");
     EXPECT_EQ(lexicon_source("cats"), "“cats” is a form of “cat” in the lexicon");
     EXPECT_EQ(lexicon_source("zorbly"), "“zorbly” is not in the lexicon: guessed from its ending -ly");
     EXPECT_EQ(lexicon_source("zorb"), "“zorb” is not in the lexicon: guessed");
 }
 
-TEST(Lexicon, RefusesALineThatItCannotRead) {
+TEST(LexiconTest, RefusesALineThatItCannotRead) {
     EXPECT_EQ(Lexicon(k_small).size(), 1u);
     for (const auto& [line, what] : std::vector<std::pair<std::string, std::string>>{
              {"cat noun\n", "line 5: \"cat\" is listed twice"},
@@ -111,7 +111,7 @@ TEST(Lexicon, RefusesALineThatItCannotRead) {
     }
 }
 
-TEST(LexiconTable, HasAOneForEachFeatureAndASpellingOfLengthOne) {
+TEST(LexiconTableTest, HasAOneForEachFeatureAndASpellingOfLengthOne) {
     const Strings columns = lexicon_columns(90);
     const Matrix table = lexicon_table(Strings{"cat", "zorb"}, 90);
     const auto features = static_cast<int>(lexicon().features().size());
@@ -126,12 +126,12 @@ TEST(LexiconTable, HasAOneForEachFeatureAndASpellingOfLengthOne) {
     EXPECT_EQ(table.rightCols(90 - features - k_spelling_columns).norm(), 0);
 }
 
-TEST(LexiconTable, GivesAWordTheSameRowInEverySentenceAndInEveryWidth) {
+TEST(LexiconTableTest, GivesAWordTheSameRowInEverySentenceAndInEveryWidth) {
     const Matrix wide = lexicon_table(Strings{"dog", "cat"}, 80), narrow = lexicon_table(Strings{"cat"}, 20);
     EXPECT_EQ(Matrix(wide.row(1).head(20)), narrow);
 }
 
-TEST(LexiconTable, TellsEveryTwoListedWordsApartByTheirSpelling) {
+TEST(LexiconTableTest, TellsEveryTwoListedWordsApartByTheirSpelling) {
     Strings words;
     for (const auto& [word, columns] : lexicon().words()) words.push_back(word);
     const auto features = static_cast<int>(lexicon().features().size());

@@ -48,21 +48,21 @@ std::string refusal(Action action) {
 
 // Seeds
 
-TEST(Seed, TakesEveryNumberThatTorchTakes) {
+TEST(SeedTest, TakesEveryNumberThatTorchTakes) {
     EXPECT_EQ(Seed::parse("-9223372036854775808").bits(), 0x8000000000000000u);
     EXPECT_EQ(Seed::parse("18446744073709551615").bits(), 0xFFFFFFFFFFFFFFFFu);
     EXPECT_EQ(Seed::parse("-1").bits(), 0xFFFFFFFFFFFFFFFFu);
     EXPECT_EQ(Seed::parse(" 123\n"), Seed(123));
 }
 
-TEST(Seed, RefusesWhatIsNoWholeNumberInRange) {
+TEST(SeedTest, RefusesWhatIsNoWholeNumberInRange) {
     for (const std::string text : {"-9223372036854775809", "18446744073709551616", "1.5", "", "  ", "abc",
                                    "12x", "1 2", "-", "--1", "0x10", "1e3", "99999999999999999999999999"}) {
         EXPECT_NE(refusal([&] { Seed::parse(text); }).find('"' + text + '"'), std::string::npos) << text;
     }
 }
 
-TEST(Seed, WritesBackTheNumberItWasReadFrom) {
+TEST(SeedTest, WritesBackTheNumberItWasReadFrom) {
     for (const std::string text : {"-9223372036854775808", "-1", "0", "123", "9223372036854775807",
                                    "9223372036854775808", "18446744073709551615"}) {
         EXPECT_EQ(Seed::parse(text).text(), text);
@@ -70,98 +70,98 @@ TEST(Seed, WritesBackTheNumberItWasReadFrom) {
     }
 }
 
-TEST(Seed, MinusOneIsNotTheLargestSeedAlthoughTheGeneratorSeesTheSame) {
+TEST(SeedTest, MinusOneIsNotTheLargestSeedAlthoughTheGeneratorSeesTheSame) {
     EXPECT_NE(Seed::parse("-1"), Seed::parse("18446744073709551615"));
     EXPECT_EQ(Seed::parse("5"), Seed::from_unsigned(5));
 }
 
 // Words
 
-TEST(Words, AreRunsOfLettersAndDigits) {
+TEST(WordTokenizerTest, AreRunsOfLettersAndDigits) {
     EXPECT_EQ(words("GPT4 has 96 layers"), (Strings{"GPT4", "has", "96", "layers"}));
     EXPECT_EQ(words("٣ cats"), (Strings{"٣", "cats"}));
 }
 
-TEST(Words, KeepAnApostropheBetweenLetters) {
+TEST(WordTokenizerTest, KeepAnApostropheBetweenLetters) {
     EXPECT_EQ(words("don't"), (Strings{"don't"}));
     EXPECT_EQ(words("don’t"), (Strings{"don’t"}));
     EXPECT_EQ(words("rock'n'roll"), (Strings{"rock'n'roll"}));
     EXPECT_EQ(words("'tis dogs' 90's"), (Strings{"'", "tis", "dogs", "'", "90", "'", "s"}));
 }
 
-TEST(Words, KeepAHyphenBetweenLetters) {
+TEST(WordTokenizerTest, KeepAHyphenBetweenLetters) {
     EXPECT_EQ(words("state-of-the-art"), (Strings{"state-of-the-art"}));
     EXPECT_EQ(words("well‐known"), (Strings{"well‐known"}));
     EXPECT_EQ(words("-a b- a--b"), (Strings{"-", "a", "b", "-", "a", "-", "-", "b"}));
     EXPECT_EQ(words("1-2 covid-19 4-bit"), (Strings{"1", "-", "2", "covid", "-", "19", "4", "-", "bit"}));
 }
 
-TEST(Words, KeepAnApostropheAfterALetterWithMarksOfItsOwn) {
+TEST(WordTokenizerTest, KeepAnApostropheAfterALetterWithMarksOfItsOwn) {
     EXPECT_EQ(words("x\u0323'y"), (Strings{"x\u0323'y"}));
 }
 
-TEST(Words, LeavePunctuationApart) {
+TEST(WordTokenizerTest, LeavePunctuationApart) {
     EXPECT_EQ(words("Well, yes!?"), (Strings{"Well", ",", "yes", "!", "?"}));
     EXPECT_EQ(words("a_b (c)"), (Strings{"a", "_", "b", "(", "c", ")"}));
 }
 
-TEST(Words, AreComposed) {
+TEST(WordTokenizerTest, AreComposed) {
     EXPECT_EQ(words("cafe\u0301"), (Strings{"caf\u00E9"}));
     EXPECT_EQ(words("x\u0301\u0323"), (Strings{"x\u0323\u0301"}));
     EXPECT_EQ(words("\u212B"), (Strings{"\u00C5"}));
 }
 
-TEST(Words, IncludeMarksThatDoNotCompose) {
+TEST(WordTokenizerTest, IncludeMarksThatDoNotCompose) {
     EXPECT_EQ(words("हिन्दी भाषा"), (Strings{"हिन्दी", "भाषा"}));
     EXPECT_EQ(words("\u0323a"), (Strings{"\u0323a"}));
 }
 
-TEST(Words, TakeAnEmojiSequenceAsOneToken) {
+TEST(WordTokenizerTest, TakeAnEmojiSequenceAsOneToken) {
     EXPECT_EQ(words("a👩‍👩‍👧‍👦b"), (Strings{"a", "👩‍👩‍👧‍👦", "b"}));
     EXPECT_EQ(words("👍🏽🇫🇷🇩🇪❤️"), (Strings{"👍🏽", "🇫🇷", "🇩🇪", "❤️"}));
 }
 
-TEST(Words, OfChineseAreRunsOfCharactersWithThePunctuationApart) {
+TEST(WordTokenizerTest, OfChineseAreRunsOfCharactersWithThePunctuationApart) {
     EXPECT_EQ(words("注意力，机制。"), (Strings{"注意力", "，", "机制", "。"}));
 }
 
-TEST(Words, HaveNoSpaces) {
+TEST(WordTokenizerTest, HaveNoSpaces) {
     EXPECT_EQ(words(" a\t\tb\r\nc\u00A0d\u3000e\u2028f "), (Strings{"a", "b", "c", "d", "e", "f"}));
     EXPECT_TRUE(words(" \t\r\n\u0085").empty());
 }
 
-TEST(Words, OfTheNotebookAreItsEight) {
+TEST(WordTokenizerTest, OfTheNotebookAreItsEight) {
     EXPECT_EQ(words(k_notebook_sentence),
               (Strings{"Can", "you", "help", "me", "to", "translate", "this", "sentence"}));
 }
 
 // The other tokenizers
 
-TEST(Whitespace, SeparatesTokensAndNothingElseDoes) {
+TEST(WhitespaceTest, SeparatesTokensAndNothingElseDoes) {
     EXPECT_EQ(split(TokenizerKind::whitespace, " don't  stop,now\u2003😀!\n"),
               (Strings{"don't", "stop,now", "😀!"}));
     EXPECT_EQ(split(TokenizerKind::whitespace, "zero\u200Bwidth"), (Strings{"zero\u200Bwidth"}));
 }
 
-TEST(Characters, AreGraphemeClustersWithSpaces) {
+TEST(CharactersTest, AreGraphemeClustersWithSpaces) {
     EXPECT_EQ(split(TokenizerKind::characters, "e\u0301 👩‍👧\r\nः"),
               (Strings{"\u00E9", " ", "👩‍👧", "\r\n", "ः"}));
     EXPECT_EQ(split(TokenizerKind::characters, "각각"), (Strings{"각", "각"}));
 }
 
-TEST(Tokenizer, GivesNoTokensForEmptyText) {
+TEST(TokenizerTest, GivesNoTokensForEmptyText) {
     for (const Tokenizer& tokenizer : tokenizers())
         EXPECT_TRUE(tokenize("", tokenizer).empty()) << name_of(tokenizer.choice);
 }
 
-TEST(Tokenizer, KeepsEveryByteOfUnusualText) {
+TEST(TokenizerTest, KeepsEveryByteOfUnusualText) {
     const std::string text("a\0b\u202E\u0301", 8);
     std::string joined;
     for (const std::string& token : split(TokenizerKind::characters, text)) joined += token;
     EXPECT_EQ(joined, to_nfc(text));
 }
 
-TEST(Utf8, IsRefusedWithTheOffsetOfTheFirstWrongByte) {
+TEST(Utf8Test, IsRefusedWithTheOffsetOfTheFirstWrongByte) {
     const std::array<std::pair<std::string, int>, 9> wrong{{
         {"\xFF", 0},
         {"ab\x80", 2},
@@ -183,12 +183,12 @@ TEST(Utf8, IsRefusedWithTheOffsetOfTheFirstWrongByte) {
     }
 }
 
-TEST(Utf8, IsAcceptedToItsLastCodePoint) {
+TEST(Utf8Test, IsAcceptedToItsLastCodePoint) {
     EXPECT_NO_THROW(require_utf8("a\u00E9\u20AC\U0001F600\U0010FFFF\uD7FF\uE000\uFFFE"));
     EXPECT_NO_THROW(require_utf8(""));
 }
 
-TEST(Folding, MakesWordsOfAnyCaseEqual) {
+TEST(FoldingTest, MakesWordsOfAnyCaseEqual) {
     EXPECT_EQ(fold("CAN"), "can");
     EXPECT_EQ(fold("can"), "can");
     EXPECT_EQ(fold("Straße"), "strasse");
@@ -198,13 +198,13 @@ TEST(Folding, MakesWordsOfAnyCaseEqual) {
     EXPECT_EQ(fold(""), "");
 }
 
-TEST(Folding, OfAFoldedWordChangesNothing) {
+TEST(FoldingTest, OfAFoldedWordChangesNothing) {
     for (const std::string word : {"İstanbul", "ﬁ", "ᾳ\u0301", "ŉ", "ǰ\u0323", "ΐ"}) {
         EXPECT_EQ(fold(fold(word)), fold(word)) << word;
     }
 }
 
-TEST(DisplayToken, MakesSpacesAndControlCharactersVisible) {
+TEST(DisplayTokenTest, MakesSpacesAndControlCharactersVisible) {
     EXPECT_EQ(display_token(" "), "␣");
     EXPECT_EQ(display_token("\u3000"), "␣");
     EXPECT_EQ(display_token("\r\n"), "U+000DU+000A");
@@ -216,24 +216,24 @@ TEST(DisplayToken, MakesSpacesAndControlCharactersVisible) {
 
 // Vocabularies
 
-TEST(Vocabulary, AlphabeticalGivesTheRowsOfTheNotebook) {
+TEST(VocabularyTest, AlphabeticalGivesTheRowsOfTheNotebook) {
     const Vocabulary result = vocabulary(VocabularyOrder::alphabetical, k_notebook_sentence);
     EXPECT_EQ(result.ids, (std::vector{0, 7, 1, 2, 5, 6, 4, 3}));
     EXPECT_EQ(result.words, (Strings{"can", "help", "me", "sentence", "this", "to", "translate", "you"}));
 }
 
-TEST(Vocabulary, AlphabeticalIsByCodePoint) {
+TEST(VocabularyTest, AlphabeticalIsByCodePoint) {
     EXPECT_EQ(vocabulary(VocabularyOrder::alphabetical, "zoo école Ωmega 😀 ！ apple 10 9").words,
               (Strings{"10", "9", "apple", "zoo", "école", "ωmega", "！", "😀"}));
 }
 
-TEST(Vocabulary, AppearanceGivesRowsInTheOrderOfFirstUse) {
+TEST(VocabularyTest, AppearanceGivesRowsInTheOrderOfFirstUse) {
     const Vocabulary result = vocabulary(VocabularyOrder::appearance, "the Cat saw THE dog, the cat");
     EXPECT_EQ(result.words, (Strings{"the", "cat", "saw", "dog", ","}));
     EXPECT_EQ(result.ids, (std::vector{0, 1, 2, 0, 3, 4, 0, 1}));
 }
 
-TEST(Vocabulary, GivesEqualFoldedWordsOneRow) {
+TEST(VocabularyTest, GivesEqualFoldedWordsOneRow) {
     for (const VocabularyRule& rule : vocabulary_rules()) {
         EXPECT_EQ(make_vocabulary(Strings{"CAN", "can", "Can"}, rule).ids, (std::vector{0, 0, 0}))
             << name_of(rule.choice);
@@ -242,13 +242,13 @@ TEST(Vocabulary, GivesEqualFoldedWordsOneRow) {
     }
 }
 
-TEST(Vocabulary, OfNoTokensIsEmpty) {
+TEST(VocabularyTest, OfNoTokensIsEmpty) {
     for (const VocabularyRule& rule : vocabulary_rules()) {
         EXPECT_TRUE(make_vocabulary(Strings{}, rule).words.empty()) << name_of(rule.choice);
     }
 }
 
-TEST(Vocabulary, AStableWordAndAWordOfTheLexiconKeepTheirVectors) {
+TEST(VocabularyTest, AStableWordAndAWordOfTheLexiconKeepTheirVectors) {
     for (const VocabularyRule& rule : vocabulary_rules())
         EXPECT_EQ(rule.stable,
                   rule.choice == VocabularyOrder::stable || rule.choice == VocabularyOrder::lexicon);
@@ -256,7 +256,7 @@ TEST(Vocabulary, AStableWordAndAWordOfTheLexiconKeepTheirVectors) {
 
 // Tables of embeddings
 
-TEST(Table, OfTheNotebookStartsWithItsPrintedDigits) {
+TEST(TableTest, OfTheNotebookStartsWithItsPrintedDigits) {
     Generator generator(Seed(123));
     const Matrix table = test::drawn(generator, Initialization::normal, 10, 16);
     ASSERT_EQ(table.rows(), 10);
@@ -267,7 +267,7 @@ TEST(Table, OfTheNotebookStartsWithItsPrintedDigits) {
     }
 }
 
-TEST(Table, LeavesTheGeneratorWhereTheDrawEnded) {
+TEST(TableTest, LeavesTheGeneratorWhereTheDrawEnded) {
     Generator by_table(Seed(5));
     Generator by_hand(Seed(5));
     test::drawn(by_table, Initialization::uniform, 3, 4);
@@ -280,7 +280,7 @@ TEST(Table, LeavesTheGeneratorWhereTheDrawEnded) {
     EXPECT_EQ(next, expected);
 }
 
-TEST(StableTable, GivesAWordTheSameRowInEverySentence) {
+TEST(StableTableTest, GivesAWordTheSameRowInEverySentence) {
     for (const Initializer& initializer : initializers()) {
         const Vocabulary first = vocabulary(VocabularyOrder::stable, "the cat sat on the mat");
         const Vocabulary second = vocabulary(VocabularyOrder::stable, "A dog and a CAT");
@@ -291,7 +291,7 @@ TEST(StableTable, GivesAWordTheSameRowInEverySentence) {
     }
 }
 
-TEST(StableTable, ChangesWithTheSeed) {
+TEST(StableTableTest, ChangesWithTheSeed) {
     const Strings word{"cat"};
     const Initializer& normal = initializer_of(Initialization::normal);
     EXPECT_NE(draw_stable_table(Seed(1), word, 8, normal), draw_stable_table(Seed(2), word, 8, normal));
@@ -299,12 +299,12 @@ TEST(StableTable, ChangesWithTheSeed) {
               draw_stable_table(Seed::from_unsigned(1 + (std::uint64_t{1} << 32)), word, 8, normal));
 }
 
-TEST(StableTable, SeedsAWordByAFixedHash) {
+TEST(StableTableTest, SeedsAWordByAFixedHash) {
     EXPECT_EQ(word_seed(Seed(123), "cat").bits(), 0x384EDE3D28248FD5u);
     EXPECT_EQ(word_seed(Seed(-5), "é").bits(), 0xEDAC6ADFAA2C06B1u);
 }
 
-TEST(StableTable, DrawsEachRowFromTheGeneratorOfItsWord) {
+TEST(StableTableTest, DrawsEachRowFromTheGeneratorOfItsWord) {
     const Strings two{"cat", "dog"};
     const Matrix table = draw_stable_table(Seed(123), two, 5, initializer_of(Initialization::normal));
     Generator generator(word_seed(Seed(123), "dog"));
