@@ -17,8 +17,8 @@ inline constexpr bool k_sanitized = false;
 inline constexpr bool k_sanitized = false;
 #endif
 
-/// Whether a walk over the rows of a table visits a row, from 0. A sanitizer looks at the code, which is the
-/// same for many rows, and takes one row of `every`; the walk without one looks at what each row gives.
+/// Whether a walk over the rows of a table visits a row, from 0: all, but with a sanitizer, which looks at
+/// the code that many rows share, one in `every`.
 inline bool is_visited(std::size_t row, std::size_t every) { return !k_sanitized || row % every == 0; }
 
 }  // namespace attnscope::test

@@ -1,7 +1,8 @@
 // Options and suppressions for the sanitizers of the `asan` and `tsan` builds.
 
 // Freed memory stays poisoned until so much more is freed. With 256 MB, the default, a quarter of the time
-// goes into page faults. A block remembers ten calls that led to it, not thirty, a tenth of the time.
+// goes into page faults. A block remembers ten calls
+// that led to it, not thirty, which saves a tenth of the time.
 extern "C" const char* __asan_default_options();
 extern "C" const char* __asan_default_options() { return "quarantine_size_mb=32:malloc_context_size=10"; }
 

@@ -23,13 +23,14 @@ struct MeasureRequest {
 /// Adds --action and --frames.
 void add_measure_options(CLI::App& command, MeasureRequest& request);
 
-/// Opens the real window on `session`, replays the action and prints one line of JSON; times are in
-/// milliseconds, medians unless another word stands in the name: `first_frame_ms`         from the start of
-/// the process to its first frame with a picture `frame_ms`               drawing one frame, without waiting
-/// for the screen `mean_frame_ms`          the mean: the median is of neither kind if every other frame shows
-/// a result `longest_frame_ms`       the longest `change_to_picture_ms`   from a change to the end of the
-/// first frame that shows its result; null for
-///                          `idle`
+/// Opens the real window on `session`, replays the action and prints one line of JSON. Times are medians in
+/// milliseconds unless their name says otherwise:
+/// `first_frame_ms`         from the start of the process to its first frame with a picture
+/// `frame_ms`               drawing one frame, without waiting for the screen
+/// `mean_frame_ms`          its mean, which counts frames that wait as well as those with a result
+/// `longest_frame_ms`       the longest frame
+/// `change_to_picture_ms`   from a change to the end of the first frame that shows it; null for `idle`
+/// `frames_to_picture`      how many frames that takes
 /// `cpu_percent`            share of one core, over the action
 /// `resident_mb`            resident memory after the action
 /// `backend`                the backend that computed the last trace

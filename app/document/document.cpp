@@ -64,6 +64,7 @@ Document::Document(Session session, EvaluateOptions options, std::function<void(
 
 void Document::change(const std::function<void(Session&)>& edit, const std::string& gesture) {
     const Experiment before = session_.experiment;
+    unused_.clear();  // `edit` may throw
     edit(session_);
     show_existing_parts(session_);
     settle_parameters(before, session_.experiment);

@@ -32,7 +32,8 @@ public:
     const Session& session() const { return session_; }
     const Experiment& experiment() const { return session_.experiment; }
     const Presentation& presentation() const { return session_.presentation; }
-    /// why_unused() (core/session/applies.h) for this experiment, computed once for each change.
+    /// why_unused() (core/session/applies.h) for this experiment, computed once for each change, at which
+    /// the reference ends.
     const std::string& why_unused(const Option& option);
     /// A slot; nullptr if it is not open. The pinned one is as long as something is pinned (Session::pinned).
     const Slot* slot(SlotName name) const;

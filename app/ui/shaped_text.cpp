@@ -15,7 +15,7 @@ namespace {
 
 constexpr int k_kept_frames = 60;
 
-/// First and last code point of characters that join, combine, are reordered or are invisible, in order.
+/// First and last code point of the characters that join, combine, are reordered or are invisible; sorted.
 constexpr std::pair<char32_t, char32_t> k_not_simple[] = {
     {0x0000, 0x001F}, {0x007F, 0x009F},    {0x00AD, 0x00AD},  // controls, the soft hyphen
     {0x0300, 0x036F}, {0x0483, 0x0489},                       // marks that combine
@@ -26,6 +26,8 @@ constexpr std::pair<char32_t, char32_t> k_not_simple[] = {
     {0xD7B0, 0xDFFF}, {0xFB1D, 0xFDFF},    {0xFE00, 0xFE0F}, {0xFE20, 0xFE2F}, {0xFE70, 0xFEFF},
     {0xFFF0, 0xFFFB}, {0xE0000, 0x10FFFF},
 };
+
+static_assert(std::ranges::is_sorted(k_not_simple));
 
 bool is_ascii_line(std::string_view text) {
     return std::ranges::all_of(text, [](char c) { return (c >= ' ' && c < 0x7F) || c == '\n'; });

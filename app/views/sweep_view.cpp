@@ -167,18 +167,18 @@ std::string cell_words(const ShownStage& shown, const Cell& cell) {
     return row + (!both ? "" : shown.stage->info->columns == Axis::key_token ? " → " : " · ") + column;
 }
 
-/// "you → to: mean 0.21 ± 0.31, from 0 to 0.86".
+/// "you → to: mean 0.21 ± 0.31, from 0 to 0.86; a number at 7 of 9 values".
 std::string spread_words(const SweepScene& scene, const Cell& cell) {
     const Spread& spread = *scene.swept.spread;
     const auto count = static_cast<std::size_t>(spread.count(cell.row, cell.column)),
                values = scene.swept.frames.size();
-    if (count == 0) return cell_words(scene.shown, cell) + ": closed by the mask at every value";
+    if (count == 0) return cell_words(scene.shown, cell) + ": no number at any value";
     return fmt::format("{}: mean {} ± {}, from {} to {}{}", cell_words(scene.shown, cell),
                        number_words(scene, spread.mean(cell.row, cell.column)),
                        number_words(scene, spread.deviation(cell.row, cell.column)),
                        number_words(scene, spread.least(cell.row, cell.column)),
                        number_words(scene, spread.most(cell.row, cell.column)),
-                       count < values ? fmt::format("; open at {} of {} values", count, values) : "");
+                       count < values ? fmt::format("; a number at {} of {} values", count, values) : "");
 }
 
 enum class Panel { frame, mean, deviation };

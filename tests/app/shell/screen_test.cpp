@@ -41,6 +41,7 @@ TEST_P(ScreenTest, DrawsEveryDialogAndPanel) {
         if (action.id == "file.quit") continue;
         workspace->run(action);
         settle();
+        window->set_theme(workspace->theme());
         step(true);
         interaction().dialog = Dialog::none;
     }

@@ -50,7 +50,7 @@ protected:
             ASSERT_FALSE(has_tooltip());
             push({MouseMove{middle.x, middle.y}});
             step();
-            for (int frame = 0; frame < 8 && !has_tooltip(); ++frame) step(false, 0.15);
+            for (int frame = 0; frame < 8 && !has_tooltip(); ++frame) step(false, 0.08);
             if (ImGui::GetCurrentContext()->HoveredWindow == nullptr) continue;  // scrolled out of sight
             EXPECT_TRUE(has_tooltip()) << where << ": " << place(control);
         }

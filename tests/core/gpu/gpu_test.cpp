@@ -149,7 +149,8 @@ TEST_F(GpuTest, EveryScoreFunctionAndMaskInEverySizeIsTheProcessors) {
     for (const auto& base : k_sizes)
         for (const ScoreFunction& score : score_functions())
             for (std::size_t rules = 0; rules < masks(1).size(); ++rules) {
-                if (!test::is_visited(row++, 7)) continue;
+                // No divisor of scores × masks, so that every size has other pairs.
+                if (!test::is_visited(row++, 5)) continue;
                 const auto [N, M, d] = *shapes.insert(sizes_like(dice, base)).first;
                 const std::vector<MaskRule> mask = masks(N)[rules];
                 Experiment e = given(dice, N, M, d, 1 + d % 5);

@@ -18,6 +18,7 @@
 #include "core/learn/translate.h"
 #include "core/mechanism/evaluate.h"
 #include "core/mechanism/mechanisms.h"
+#include "core/session/applies.h"
 #include "core/session/session.h"
 #include "tests/option_values.h"
 #include "tests/sanitized.h"
@@ -251,44 +252,50 @@ TEST(BatchTest, TheDecoderOfManySentencesIsThatOfTheGraph) {
             }
 }
 
-/// A small experiment of a task.
-Experiment small_experiment(TaskKind task) {
-    Experiment e = task_experiment(task);
-    e.input.dim = 8;
-    e.training.batch = 2;
-    if (e.mechanism == MechanismKind::transformer) return e;
-    e.seq2seq.encoder_size = 4;
-    e.seq2seq.decoder_size = 6;
-    e.weighting.hidden = 3;
-    return e;
-}
-
-/// A setting that seq2seq_batch() forgets would have no effect, or another, in training alone.
+/// A setting that seq2seq_batch() forgot would have no effect, or another, in training alone.
 TEST(BatchTest, WithEveryValueOfEverySettingTheDecoderOfManySentencesIsThatOfTheGraph) {
     Session base;
-    base.experiment = small_experiment(TaskKind::translate);
+    base.experiment = task_experiment(TaskKind::translate);
+    base.experiment.input.dim = 8;
+    base.experiment.seq2seq.encoder_size = 4;
+    base.experiment.seq2seq.decoder_size = 6;
+    base.experiment.weighting.hidden = 3;
     const std::vector<TaskSentence> batch = some_sentences(task_of(TaskKind::translate), 3);
-    std::set<std::string_view> changed_settings;
+    const auto is_valid = [](const Experiment& e) {
+        try {
+            check(e);
+            return can_be_trained(e);
+        } catch (const Error&) {
+            return false;
+        }
+    };
+    std::set<std::string_view> compared;
     for (const Option& option : options()) {
         if (!option.in_experiment() || option.section == OptionSection::training) continue;
+        if (option.type == OptionType::matrices) continue;
+        const bool used = why_unused(option, base.experiment).empty();
         for (const std::string& value : test::other_values(option, base.experiment)) {
             Session changed = base;
-            try {
-                set_from_text(changed, option, value);
-                if (changed.experiment == base.experiment || !can_be_trained(changed.experiment)) continue;
-                const TrainingRun run(changed.experiment);
-                if (!computes_together(run.start())) continue;
-                const BatchResult fast = batch_loss(run.start(), run.parameters(), batch);
-                Experiment one_by_one = run.start();
-                one_by_one.weighting.mask = {{MaskForm::window, {4096, 4096}}};
-                EXPECT_NEAR(fast.loss, batch_loss(one_by_one, run.parameters(), batch).loss, 1e-6)
-                    << option.name << " " << value;
-                changed_settings.insert(option.name);
-            } catch (const Error&) {  // a value that does not fit
-            }
+            set_from_text(changed, option, value);
+            if (changed.experiment == base.experiment || !is_valid(changed.experiment)) continue;
+            const TrainingRun run(changed.experiment);
+            if (!computes_together(run.start())) continue;
+            SCOPED_TRACE(std::string(option.name) + " " + value);
+            const BatchResult fast = batch_gradients(run.start(), run.parameters(), batch);
+            Experiment one_by_one = run.start();
+            one_by_one.weighting.mask = {{MaskForm::window, {4096, 4096}}};
+            const BatchResult slow = batch_gradients(one_by_one, run.parameters(), batch);
+            EXPECT_NEAR(fast.loss, slow.loss, 1e-6);
+            ASSERT_EQ(fast.gradients.size(), slow.gradients.size());
+            for (const auto& [name, gradient] : slow.gradients)
+                EXPECT_LE((gradient - fast.gradients.at(name)).cwiseAbs().maxCoeff(),
+                          2e-6 * std::max(1.0f, gradient.cwiseAbs().maxCoeff()))
+                    << name;
+            if (used) compared.insert(option.name);
         }
     }
-    EXPECT_GT(changed_settings.size(), 8U);
+    for (const char* name : {"dim", "hidden", "encoder", "decoder-attention", "encoder-size", "decoder-size"})
+        EXPECT_TRUE(compared.contains(name)) << name;
 }
 
 // ---- runs

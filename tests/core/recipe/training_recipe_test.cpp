@@ -214,28 +214,34 @@ TEST(TrainingRecipeTest, RefusesWhatItDoesNotWrite) {
 TEST(TrainingRecipeTest, EverySettingThatChangesARunChangesItsScriptOrIsRefused) {
     constexpr int k_steps = 2;
     std::set<std::string_view> written;
-    for (const TaskKind task : {TaskKind::copy, TaskKind::translate}) {
-        Session base;
-        base.experiment = task_experiment(task);
-        base.experiment.input.dim = 8;
-        base.experiment.training.batch = 2;
-        const auto parameters = at_step(base.experiment, k_steps).weights.given;
-        const std::string script = script_of(base.experiment, k_steps);
-        for (const Option& option : options()) {
-            if (!option.in_experiment() || option.type == OptionType::matrices) continue;
-            for (const std::string& value : other_values(option, base.experiment)) {
-                Session changed = base;
-                try {
-                    set_from_text(changed, option, value);
-                    if (!can_be_trained(changed.experiment)) continue;
-                    if (at_step(changed.experiment, k_steps).weights.given == parameters) continue;
-                    EXPECT_NE(script_of(changed.experiment, k_steps), script)
-                        << name_of(task) << ": " << option.name << " " << value;
-                    written.insert(option.name);
-                } catch (const Error&) {  // a value that does not fit, or that no script has
+    for (const TaskKind task : {TaskKind::copy, TaskKind::next_word, TaskKind::translate})
+        for (const OptimizerKind optimizer : {OptimizerKind::sgd, OptimizerKind::adam}) {
+            Session base;
+            base.experiment = task_experiment(task);
+            base.experiment.input.dim = 8;
+            base.experiment.training.batch = 2;
+            base.experiment.training.optimizer.kind = optimizer;
+            const auto parameters = at_step(base.experiment, k_steps).weights.given;
+            const std::string script = script_of(base.experiment, k_steps);
+            for (const Option& option : options()) {
+                if (!option.in_experiment() || option.type == OptionType::matrices) continue;
+                for (const std::string& value : other_values(option, base.experiment)) {
+                    Session changed = base;
+                    try {
+                        set_from_text(changed, option, value);
+                        if (!can_be_trained(changed.experiment)) continue;
+                        if (at_step(changed.experiment, k_steps).weights.given == parameters) continue;
+                        EXPECT_NE(script_of(changed.experiment, k_steps), script)
+                            << name_of(task) << ": " << option.name << " " << value;
+                        written.insert(option.name);
+                    } catch (const Error&) {  // a value that does not fit, or that no script has
+                    }
                 }
             }
         }
+    for (const Option& option : options()) {
+        const bool is_of_runs = option.section == OptionSection::training && option.name != "step";
+        EXPECT_TRUE(!is_of_runs || written.contains(option.name)) << option.name;
     }
     EXPECT_GT(written.size(), 25U);
 }
