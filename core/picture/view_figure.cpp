@@ -54,6 +54,8 @@ void cut_into_patches(Figure& figure, int grid) {
     for (int i = 1; i <= grid; ++i) figure.row_labels.push_back(std::to_string(i));
     figure.column_labels = figure.row_labels;
     figure.row_axis = figure.column_axis = Axis::key_token;
+    figure.row_title = "rows of patches";
+    figure.column_title = "columns of patches";
 }
 
 /// The picture, and over each patch the weight that the query gives it (after Xu et al. 2015, figure 3).

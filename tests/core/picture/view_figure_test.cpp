@@ -65,6 +65,8 @@ TEST(ImageFigureTest, TheWeightsOfTheLockedWordStandOverTheirPatches) {
     EXPECT_EQ(figure.title, "weights of “sun”");
     EXPECT_NE(figure.subtitle.find("3\u00A0×\u00A03\u00A0patches"), std::string::npos) << figure.subtitle;
     EXPECT_EQ(figure.row_labels, (std::vector<std::string>{"1", "2", "3"}));
+    EXPECT_EQ(figure.row_title, "rows of patches") << "not queries: the whole picture is one query's";
+    EXPECT_EQ(figure.column_title, "columns of patches");
     // Words are compared: one scale for all of them.
     EXPECT_EQ(figure.scale.max, 1);
     session.presentation.range = {RangeChoice::Kind::matrix};
