@@ -82,19 +82,9 @@ float label_width(const Ui& ui, const std::vector<std::string>& names) {
 
 float picture_width(const Stage& stage) {
     const auto columns = static_cast<float>(stage.shape().columns);
-    switch (stage.info->columns) {
-        case Axis::key_token: return std::clamp(columns * 10, 56.0f, 104.0f);
-        case Axis::key_hidden: return std::clamp(columns * 2, 72.0f, 104.0f);
-        case Axis::query_token:
-        case Axis::feature:
-        case Axis::head_feature:
-        case Axis::table_row:
-        case Axis::target_row:
-        case Axis::head:
-        case Axis::place:
-        case Axis::pixel:
-        case Axis::single: break;
-    }
+    const Axis axis = stage.info->columns;
+    if (axis == Axis::key_token) return std::clamp(columns * 10, 56.0f, 104.0f);
+    if (axis == Axis::key_hidden) return std::clamp(columns * 2, 72.0f, 104.0f);
     return std::clamp(columns * 3.7f, 44.0f, 72.0f);
 }
 
