@@ -351,7 +351,7 @@ void require_no_misspelled_subcommand(const CLI::App& app, int argc, char** argv
 /// What to do about the first argument that nothing takes.
 std::string extras_text(const CLI::App& app) {
     const std::string extra = app.remaining(true).front();
-    if (!extra.starts_with('-')) return quoted(extra) + " is one argument too many: leave it out";
+    if (!extra.starts_with('-')) return quoted(extra) + " is an extra argument: leave it out";
     const CLI::App& command = app.get_subcommands().empty() ? app : *app.get_subcommands().front();
     std::vector<std::string> names;
     for (const CLI::Option* option : command.get_options())

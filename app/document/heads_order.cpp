@@ -7,15 +7,12 @@
 
 namespace attnscope {
 
-std::optional<double> number_of(const SurveyedHead& head, const std::string& order) {
-    if (order == k_heads_by_similarity) return head.similarity;
-    const auto score = find_choice<HeadScore>(order);
-    return head.scores[static_cast<std::size_t>(score.value_or(HeadScore::entropy))];
-}
-
-std::string name_of_number(const std::string& order) {
-    if (order == k_heads_by_similarity) return "similarity";
-    return order == k_heads_by_layer ? std::string(name_of(HeadScore::entropy)) : order;
+HeadNumber number_of(const SurveyedHead& head, const std::string& order) {
+    if (order == k_heads_by_similarity) return {"similarity", head.similarity};
+    std::optional<HeadScore> score = find_choice<HeadScore>(order);
+    if (!score) score = best_pattern(head.scores);
+    if (!score) score = HeadScore::entropy;
+    return {std::string(name_of(*score)), head.scores[static_cast<std::size_t>(*score)]};
 }
 
 std::vector<const SurveyedHead*> in_order(const Survey& survey, const std::string& order) {
@@ -23,7 +20,7 @@ std::vector<const SurveyedHead*> in_order(const Survey& survey, const std::strin
     for (const SurveyedHead& each : survey.heads) heads.push_back(&each);
     if (order != k_heads_by_layer)
         std::ranges::stable_sort(heads, std::greater{}, [&](const SurveyedHead* each) {
-            return number_of(*each, order).value_or(-1);
+            return number_of(*each, order).value.value_or(-1);
         });
     return heads;
 }

@@ -13,11 +13,14 @@ namespace attnscope {
 inline constexpr const char* k_heads_by_layer = "layer and head";
 inline constexpr const char* k_heads_by_similarity = "similarity to the chosen head";
 
-/// The number that heads are sorted by, and that stands below each; by layer it is the entropy. nullopt if
-/// the head has none.
-std::optional<double> number_of(const SurveyedHead& head, const std::string& order);
-/// "entropy", "similarity".
-std::string name_of_number(const std::string& order);
+/// What stands below a head.
+struct HeadNumber {
+    std::string name;  ///< "entropy", "similarity"
+    std::optional<double> value;
+};
+
+/// The number that heads are sorted by; by layer that of the pattern that the head's weights match best.
+HeadNumber number_of(const SurveyedHead& head, const std::string& order);
 /// The heads in an order: the largest number first, heads without the number last; or as they stand in the
 /// layers.
 std::vector<const SurveyedHead*> in_order(const Survey& survey, const std::string& order);

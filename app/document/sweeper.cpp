@@ -50,6 +50,7 @@ void compute(SweptValues& swept, const std::stop_token& cancel) {
             {step.value, {trace, trace->stage(stage.key()), head, step_title(sweep, step.value)}});
         before = trace;
     }
+    if (!sweeps_numbers(sweep)) return;
     std::vector<MaskedMatrix> matrices;
     for (const SweptFrame& frame : swept.frames)
         matrices.push_back(masked_matrix(*frame.shown.trace, *frame.shown.stage, frame.shown.head));

@@ -34,7 +34,7 @@ struct SweptFrame {
 struct SweptValues {
     SweepRequest of;
     std::vector<SweptFrame> frames;
-    std::optional<Spread> spread;  ///< nullopt where the frames have different shapes
+    std::optional<Spread> spread;  ///< nullopt where functions are swept, or the frames have different shapes
     /// The mean and the deviation to draw, open where any frame is.
     std::shared_ptr<const Difference> mean, deviation;
     std::string problem;  ///< why there are no frames; empty: there are

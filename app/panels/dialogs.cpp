@@ -37,7 +37,7 @@ void keys_dialog(Desk& desk, const Ui& ui) {
         "to type a number, drag to step it.\nTab moves between controls; Enter and ← → change the one "
         "in focus.\nIn the mask, click or drag to paint, right-click for presets;\ndouble-click to type "
         "into a cell of a custom matrix.");
-    if (push_button(ui, "Close", ui.px(110))) desk.state.dialog = Dialog::none;
+    if (push_button(ui, "Close", "Closes this (Esc)", ui.px(110))) desk.state.dialog = Dialog::none;
 }
 
 void about_dialog(Desk& desk, const Ui& ui) {
@@ -46,7 +46,7 @@ void about_dialog(Desk& desk, const Ui& ui) {
         ui,
         "An instrument for exploring the attention mechanism.\nMIT license. Fonts: Inter, JetBrains Mono "
         "(OFL), DejaVu.");
-    if (push_button(ui, "Close", ui.px(110))) desk.state.dialog = Dialog::none;
+    if (push_button(ui, "Close", "Closes this (Esc)", ui.px(110))) desk.state.dialog = Dialog::none;
 }
 
 /// Moves through the list of `count` entries with ↑ and ↓ while typing; true if the selection moved.
@@ -67,6 +67,7 @@ void palette_dialog(Desk& desk, const Ui& ui, ActionContext& context) {
     ImGui::SetNextItemWidth(dialog_width(ui, k_search_width));
     const std::string before = desk.state.palette_text;
     const bool entered = line_field(ui, "##palette", "Search actions, settings, stages, examples, questions",
+                                    "Type a name or another word for it; ↑ and ↓ choose, Enter opens",
                                     desk.state.palette_text);
     if (desk.state.palette_text != before) desk.state.palette_entry = 0;
     const std::vector<SearchEntry> found = search(context, desk.state.palette_text);

@@ -12,6 +12,7 @@
 #include "core/export/export.h"
 #include "core/export/film.h"
 #include "core/export/run_curves.h"
+#include "core/graph/row_steps.h"
 #include "core/learn/variations.h"
 #include "core/mechanism/mechanisms.h"
 #include "core/picture/colormap.h"
@@ -50,8 +51,9 @@ void form_choice(Desk& desk, const Ui& ui, const char* label, std::string_view o
     ExportForm& form = desk.state.export_form;
     row(ui, label, [&] {
         const std::string current = text_of(Session{{}, form.presentation, {}}, *find_option(option));
-        if (const auto picked = choice_field(ui, "##choice", choices, current))
-            form_option(form, option, *picked);
+        const auto picked = choice_field(ui, "##choice", choices, current);
+        help_at_rest(ui, std::string(find_option(option)->help));
+        if (picked) form_option(form, option, *picked);
     });
 }
 
@@ -80,6 +82,14 @@ bool has_picture(const Desk& desk) {
 
 const Stage& focused(const Desk& desk) {
     return focused_stage(*desk.document.trace(), desk.document.presentation().stage);
+}
+
+/// The stage that the open view shows: the steps are those of a row of weights, whatever is in focus.
+const Stage& stage_on_screen(const Desk& desk) {
+    const Presentation& shown = desk.document.presentation();
+    const Stage* weights =
+        shown.view == ViewKind::step ? last_weights(*desk.document.trace(), shown.layer()) : nullptr;
+    return weights ? *weights : focused(desk);
 }
 
 /// Whether there is a run of training whose course can be written.
@@ -131,32 +141,31 @@ void what_row(Desk& desk, const Ui& ui) {
     row(ui, "What", [&] {
         using What = ExportForm::What;
         const float left = ImGui::GetCursorPosX();
-        const auto button = [&](const std::string& label, What what) {
-            if (radio_button(ui, label.c_str(), form.what == what)) form.what = what;
+        const auto button = [&](const std::string& label, What what, const char* help) {
+            if (radio_button(ui, label.c_str(), help, form.what == what)) form.what = what;
         };
         const auto beside = [&] {
             if (is_wide(ui)) return ImGui::SameLine();
             ImGui::SetCursorPosX(left);
         };
         if (has_picture(desk)) {
-            button(std::string(name_of(desk.document.presentation().view)) + " view", What::view);
+            button(std::string(name_of(desk.document.presentation().view)) + " view", What::view,
+                   "The view as it is drawn");
             beside();
         }
-        button(stage_heading(focused(desk).key()), What::stage);
+        button(stage_heading(stage_on_screen(desk).key()), What::stage, "The matrix of this stage");
         beside();
-        button("all", What::all);
-        tooltip(ui, "Every stage of the computation, and the picture of the view");
+        button("all", What::all, "Every stage of the computation, and the picture of the view");
         if (why_no_film(desk.document.session()).empty()) {
             beside();
-            button("film", What::film);
-            tooltip(ui,
-                    "The view, or else the stage in focus, at steps of the training run up to the one shown, "
-                    "or at values of the swept setting");
+            button("film", What::film,
+                   "The view, or else the stage in focus, at steps of the training run up to the one shown, "
+                   "or at values of the swept setting");
         }
         if (has_curves(desk)) {
             beside();
-            button("curves", What::curves);
-            tooltip(ui, "Loss, accuracy and pattern score of every step, also of the run beside it");
+            button("curves", What::curves,
+                   "Loss, accuracy and pattern score of every step, also of the run beside it");
         }
     });
 }
@@ -180,13 +189,12 @@ void formats_row(const Ui& ui, ExportForm& form) {
             const std::string name(format.name);
             const auto at = std::ranges::find(form.formats, name);
             bool on = at != form.formats.end();
-            if (check_box(ui, name.c_str(), on)) {
+            if (check_box(ui, name.c_str(), std::string(format.summary), on)) {
                 if (on)
                     form.formats.push_back(name);
                 else
                     form.formats.erase(at);
             }
-            tooltip(ui, std::string(format.summary));
         }
     });
 }
@@ -197,6 +205,7 @@ void what_to_export(Desk& desk, const Ui& ui) {
     if (form.what == ExportForm::What::film)
         row(ui, "Frames", [&] {
             const DragResult result = drag_field(ui, "frames", std::to_string(form.frames), -1, ui.px(110));
+            help_at_rest(ui, "Frames of the film, at most 1000");
             if (result.steps) form.frames = std::clamp(form.frames + result.steps, 1, k_most_frames);
             if (result.typed) form_frames(form, *result.typed);
         });
@@ -219,7 +228,8 @@ void measure_field(const Ui& ui, ExportForm& form, const char* id, std::string_v
 }
 
 void values_in_cells(const Ui& ui, ExportForm& form) {
-    check_box(ui, "values in the cells", form.presentation.values);
+    check_box(ui, "values in the cells", "Numbers, where the cells have room for them",
+              form.presentation.values);
     if (!form.presentation.values) return;
     ImGui::SameLine();
     const std::optional<int>& decimals = form.presentation.decimals;
@@ -248,6 +258,7 @@ void size_of_pictures(const Ui& ui, ExportForm& form) {
         }
         if (current == "own") sizes.push_back({"own", fmt::format("{:g} mm", *look.width), ""});
         const auto picked = choice_field(ui, "##size", sizes, current);
+        help_at_rest(ui, "In pixels, or as wide as a column of a paper or a slide");
         if (picked == "pixels") look.width.reset();
         for (const PaperPreset& preset : k_paper_presets)
             if (picked == preset.name) {
@@ -277,8 +288,8 @@ void how_pictures_look(Desk& desk, const Ui& ui) {
             {"operands", "with its operands", "The matrices it is computed from, at its left and above it"},
             {"heads", "every head", "Every head, and every layer of a stack, on one color range"},
             {"strip", "every stage", "The whole computation, as a poster"},
-            {"compare", "A, B and B − A",
-             "The pinned experiment (P), the current one, and their difference"}};
+            {"compare", "A, B and B − A", "The pinned experiment (P), the current one, and their difference"},
+            {"steps", "step by step", "How the locked row of weights is computed, key by key"}};
         form_choice(desk, ui, "Picture", "compose", compositions);
     }
     const bool is_film = form.what == ExportForm::What::film;
@@ -292,7 +303,8 @@ void how_pictures_look(Desk& desk, const Ui& ui) {
     row(ui, "Title", [&] {
         std::optional<std::string>& title = form.presentation.title;
         std::string text = title.value_or("");
-        line_field(ui, "##title", title ? "none" : "the stage's name and formula", text);
+        line_field(ui, "##title", title ? "none" : "the stage's name and formula", "The title of the picture",
+                   text);
         if (!text.empty())
             title = text;
         else if (title && !title->empty())
@@ -323,7 +335,7 @@ ExportRequest request_of(const Desk& desk) {
     ExportRequest request{{}, form.presentation.head, formats_of(form)};
     const bool of_view = form.what == What::view || (form.what == What::film && has_picture(desk));
     const bool of_stage = form.what == What::stage || (form.what == What::film && !has_picture(desk));
-    if (of_stage) request.stages = {std::string(focused(desk).name())};
+    if (of_stage) request.stages = {std::string(stage_on_screen(desk).name())};
     if (!of_stage) request.view = desk.document.presentation().view;
     request.view_alone = of_view;
     request.chosen = desk.document.presentation().stage;
@@ -406,11 +418,10 @@ Plan plan_of(Desk& desk) {
 void running_export(Desk& desk, const Ui& ui) {
     const std::string files = fmt::format("{} of {} files", desk.exporter.done(), desk.exporter.count());
     ImGui::ProgressBar(static_cast<float>(desk.exporter.part()), {dialog_width(ui), 0}, files.c_str());
-    if (push_button(ui, "Cancel", ui.px(110))) desk.exporter.cancel();
-    tooltip(ui, "Files already written are kept");
+    if (push_button(ui, "Cancel", "Files already written are kept", ui.px(110))) desk.exporter.cancel();
     ImGui::SameLine();
-    if (push_button(ui, "Hide", ui.px(110))) desk.state.dialog = Dialog::none;
-    tooltip(ui, "The export continues; the status bar shows its progress");
+    if (push_button(ui, "Hide", "The export continues; the status bar shows its progress", ui.px(110)))
+        desk.state.dialog = Dialog::none;
 }
 
 void start_export(Desk& desk, Session session) {
@@ -444,10 +455,11 @@ void export_form(Desk& desk, const Ui& ui) {
         if (desk.state.dialog_opens || form.refocus) ImGui::SetKeyboardFocusHere();
         form.refocus = false;
         ImGui::SetNextItemWidth(ImGui::CalcItemWidth() - ui.px(k_browse + 8));
-        entered = line_field(ui, "##folder", "", form.folder);
+        entered = line_field(ui, "##folder", "", "The folder to write into; it is made if there is none",
+                             form.folder);
         ImGui::SameLine(0, ui.px(8));
-        if (push_button(ui, "Browse…", ui.px(k_browse))) form.picker = FileForm{.folder = form.folder};
-        tooltip(ui, "Pick the folder from a list");
+        if (push_button(ui, "Browse…", "Pick the folder from a list", ui.px(k_browse)))
+            form.picker = FileForm{.folder = form.folder};
     });
     constexpr std::size_t k_few = 12;
     const Plan plan = plan_of(desk);
@@ -456,9 +468,9 @@ void export_form(Desk& desk, const Ui& ui) {
     ImGui::TextDisabled("%s", form.confirms ? asked.c_str() : plan.summary.c_str());
     problem_line(ui, form.problem);
     const std::string label = form.confirms ? fmt::format("Write {}", plan.files) : "Export";
-    const bool pressed = push_button(ui, label.c_str(), ui.px(110), plan.possible);
+    const bool pressed = push_button(ui, label.c_str(), "Writes the files", ui.px(110), plan.possible);
     ImGui::SameLine();
-    if (push_button(ui, "Cancel", ui.px(110))) {
+    if (push_button(ui, "Cancel", "Closes this without writing", ui.px(110))) {
         if (!std::exchange(form.confirms, false)) desk.state.dialog = Dialog::none;
     }
     if (!plan.possible || (!pressed && !entered)) return;
@@ -486,6 +498,8 @@ Compose composition_shown(const Desk& desk) {
     const bool many = focused(desk).shape().heads > 1 || focused(desk).layer > 0;
     if (shown.view == ViewKind::heads && many) return Compose::heads;
     if (shown.view == ViewKind::sweep) return Compose::film;
+    if (shown.view == ViewKind::step && stage_on_screen(desk).info->unit == Unit::probability)
+        return Compose::steps;
     return shown.compose;
 }
 

@@ -91,12 +91,13 @@ bool file_list(const Ui& ui, FileForm& form, Listed listed) {
 }  // namespace
 
 std::optional<std::string> folder_picker(const Ui& ui, FileForm& form, bool& closed) {
-    row(ui, "Folder", [&] { line_field(ui, "##picked", "", form.folder); });
+    row(ui, "Folder",
+        [&] { line_field(ui, "##picked", "", "The folder whose folders are listed", form.folder); });
     file_list(ui, form, Listed::folders);
     problem_line(ui, form.problem);
-    const bool chosen = push_button(ui, "Use this folder", ui.px(150));
+    const bool chosen = push_button(ui, "Use this folder", "Writes into this folder", ui.px(150));
     ImGui::SameLine();
-    closed = push_button(ui, "Back", ui.px(110));
+    closed = push_button(ui, "Back", "Keeps the folder as it was", ui.px(110));
     if (!chosen) return std::nullopt;
     std::error_code error;
     if (fs::is_directory(form.folder, error)) return form.folder;
@@ -114,19 +115,23 @@ void file_dialog(Desk& desk, const Ui& ui, ActionContext& context, bool saving) 
             form.name = desk.document.file().empty() ? "session.json"
                                                      : fs::path(desk.document.file()).filename().string();
     }
-    row(ui, "Folder", [&] { line_field(ui, "##folder", "", form.folder); });
+    row(ui, "Folder",
+        [&] { line_field(ui, "##folder", "", "The folder whose files are listed", form.folder); });
     const bool chosen = file_list(ui, form, Listed::files);
     if (desk.state.dialog_opens) ImGui::SetKeyboardFocusHere();
     bool entered = false;
-    row(ui, "File", [&] { entered = line_field(ui, "##name", "", form.name); });
+    row(ui, "File", [&] {
+        entered = line_field(ui, "##name", "", saving ? "The file to write" : "The file to open", form.name);
+    });
     if (saving) {
         const char* tensors = "a name in .safetensors keeps the custom matrices as tensors";
         ImGui::TextDisabled("%s", fitted(ImGui::GetFont(), tensors, dialog_width(ui)).c_str());
     }
     problem_line(ui, form.problem);
-    const bool pressed = push_button(ui, saving ? "Save" : "Open", ui.px(110));
+    const bool pressed = push_button(ui, saving ? "Save" : "Open",
+                                     saving ? "Writes the session" : "Opens the file", ui.px(110));
     ImGui::SameLine();
-    if (push_button(ui, "Cancel", ui.px(110))) {
+    if (push_button(ui, "Cancel", "Closes this without a file", ui.px(110))) {
         desk.state.dialog = Dialog::none;
         desk.opener.cancel();
     }

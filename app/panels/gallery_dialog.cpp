@@ -39,6 +39,8 @@ bool card(Desk& desk, const Ui& ui, const Area& area, int index, int columns, in
     ImGui::SetCursorScreenPos(area.min);
     const bool clicked = ImGui::InvisibleButton(id.c_str(), {area.width(), area.height()});
     const bool hovered = ImGui::IsItemHovered();
+    if (hovered)
+        help_at_rest(ui, std::ranges::find(all_examples(), of.name, &NamedExample::name)->session.note);
     const KeyboardUse keys = grid_keyboard_use(ui, ImGui::GetID(id.c_str()), area);
     if (keys.steps || keys.steps_down) steps = keys.steps + columns * keys.steps_down;
     if (!ImGui::IsRectVisible(area.min, area.max)) return clicked || keys.pressed;
@@ -65,7 +67,6 @@ bool card(Desk& desk, const Ui& ui, const Area& area, int index, int columns, in
         draw_text(list, ui.fonts.caption, {left, y}, ink(ui.theme.secondary), text);
         y += line;
     }
-    if (!promise.ends_with(broken.back())) tooltip(ui, promise);
     return clicked || keys.pressed;
 }
 

@@ -95,7 +95,9 @@ void name_row(Desk& desk, const Ui& ui, GiveForm& form) {
         const std::vector<std::string> names = names_here(desk);
         if (const int steps = keys.steps + keys.pressed)
             start_with(desk, ui, form, stepped_name(names, form.name, steps));
-        if (!ImGui::BeginCombo("##name", form.name.c_str(), ImGuiComboFlags_HeightLarge)) return;
+        const bool is_open = ImGui::BeginCombo("##name", form.name.c_str(), ImGuiComboFlags_HeightLarge);
+        help_at_rest(ui, "The matrix to set");
+        if (!is_open) return;
         for (const std::string& name : names) {
             const std::string_view what = find_given_name(name)->what;
             const std::string mark = desk.document.experiment().is_given(name) ? " · custom" : "";
@@ -119,16 +121,19 @@ void source_rows(Desk& desk, const Ui& ui, GiveForm& form) {
     const float read = ui.px(70);
     row(ui, "File", [&] {
         ImGui::SetNextItemWidth(dialog_width(ui) - ui.px(110 + 8) - read);
-        const bool entered = line_field(ui, "##file", "CSV or NPY", form.file);
+        const bool entered =
+            line_field(ui, "##file", "CSV or NPY", "The file to read the values from", form.file);
         ImGui::SameLine();
-        if (push_button(ui, "Read", read) || entered) read_file_of(desk, form);
+        if (push_button(ui, "Read", "Reads the values from the file", read) || entered)
+            read_file_of(desk, form);
     });
     row(ui, "Values", [&] {
-        if (push_button(ui, "Current values")) start_with(desk, ui, form, form.name);
+        if (push_button(ui, "Current values", "Starts from what is computed now"))
+            start_with(desk, ui, form, form.name);
         ImGui::SameLine();
-        if (push_button(ui, "Paste")) paste(desk, form);
+        if (push_button(ui, "Paste", "Takes the rows on the clipboard (Ctrl+V)")) paste(desk, form);
         ImGui::SameLine();
-        if (push_button(ui, "Zeros"))
+        if (push_button(ui, "Zeros", "Sets every value to 0"))
             take_values(desk, form, [&] { return Matrix::Zero(form.values.rows(), form.values.cols()); });
         ImGui::SameLine();
         ImGui::AlignTextToFramePadding();
@@ -312,14 +317,16 @@ void give_dialog(Desk& desk, const Ui& ui) {
     source_rows(desk, ui, form);
     grid(desk, ui, form);
     problem_lines(ui, form.problem);
-    if (push_button(ui, "Apply", ui.px(110))) apply(desk, form);
+    if (push_button(ui, "Apply", "Sets the matrix to these values", ui.px(110))) apply(desk, form);
     ImGui::SameLine();
-    if (push_button(ui, "Discard", ui.px(110), desk.document.experiment().is_given(form.name))) {
+    if (push_button(ui, "Discard", "Computes or draws the matrix again", ui.px(110),
+                    desk.document.experiment().is_given(form.name))) {
         discard_custom(desk.document, form.name);
         desk.state.dialog = Dialog::none;
     }
     ImGui::SameLine();
-    if (push_button(ui, "Cancel", ui.px(110))) desk.state.dialog = Dialog::none;
+    if (push_button(ui, "Cancel", "Closes this and changes nothing", ui.px(110)))
+        desk.state.dialog = Dialog::none;
     finish(desk, form);
 }
 

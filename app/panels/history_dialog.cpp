@@ -133,7 +133,7 @@ void history_dialog(Desk& desk, const Ui& ui) {
     steps_list(desk, ui);
     const std::string count = fmt::format("step {} of {}", history.index(), history.points().size() - 1);
     ImGui::Dummy({0, ui.px(2)});
-    if (push_button(ui, "Close", ui.px(110))) desk.state.dialog = Dialog::none;
+    if (push_button(ui, "Close", "Closes this (Esc)", ui.px(110))) desk.state.dialog = Dialog::none;
     ImGui::SameLine();
     ImGui::AlignTextToFramePadding();
     ImGui::TextDisabled("%s", count.c_str());

@@ -1,4 +1,6 @@
 // The note of the session: what to look at, and what to try.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
@@ -10,6 +12,7 @@
 #include "app/ui/widgets.h"
 #include "core/learn/training_run.h"
 #include "core/session/examples.h"
+#include "core/session/questions.h"
 
 namespace attnscope {
 namespace {
@@ -73,11 +76,13 @@ struct NoteText {
 /// The note wrapped into at most `most` lines of `width` pixels, the name before the first line.
 NoteText lay_out_note(Desk& desk, const Ui& ui, float width, int most) {
     NoteText text{note_title(desk.document), 0, std::min(width, ui.px(k_widest)), {}, false};
+    std::string note = desk.document.session().note;
+    const Question* question = question_with_note(note);
+    if (question) note = question->look;
     if (!text.name.empty()) {
-        text.name = fitted(ui.fonts.strong, text.name, text.width / 2);
+        text.name = fitted(ui.fonts.strong, text.name, question ? text.width : text.width / 2);
         text.indent = text_width(ui.fonts.strong, text.name) + ui.px(10);
     }
-    std::string note = desk.document.session().note;
     std::ranges::replace(note, '\n', ' ');
     text.lines = broken_lines(ui.fonts.body, note, text.width, most, text.indent);
     text.cut = !text.lines.empty() && !note.ends_with(text.lines.back());
@@ -126,11 +131,15 @@ void offers(Desk& desk, const Ui& ui, const Area& area, float right,
 }  // namespace
 
 std::string note_title(const Document& document) {
-    const NamedExample* example = example_with_note(document.session().note);
+    const std::string& note = document.session().note;
+    const Question* question = question_with_note(note);
+    const NamedExample* example = example_with_note(note);
+    const std::string name = question  ? std::string(question->text)
+                             : example ? example->name
+                                       : std::filesystem::path(document.file()).stem().string();
     const Session& noted = example ? example->session : document.as_opened();
-    const std::string name = example ? example->name : std::filesystem::path(document.file()).stem().string();
     if (noted.experiment == document.experiment()) return name;
-    return name + (name.empty() ? "before your changes" : ", before your changes");
+    return fmt::format("{}{}(before your changes)", name, name.empty() ? "" : " ");
 }
 
 float note_strip_height(Desk& desk, const Ui& ui, float width, float room) {

@@ -24,8 +24,8 @@ float sentence_panel_height(Desk& desk, const Ui& ui, float window_width, float 
 /// The note of the open session or example, until it is closed: its name and at most three lines, cut off if
 /// they do not suffice.
 void note_strip(Desk& desk, const Ui& ui, const Area& area, const std::function<void(const Action&)>& run);
-/// The heading of the note: the name of the example or file, and a remark that the note may no longer apply
-/// if the experiment has changed since.
+/// The heading of the note: the question that it answers, or the name of the example or file; and a remark
+/// that the note may no longer apply if the experiment has changed since.
 std::string note_title(const Document& document);
 /// The height of the note; 0 if there is none. If only `room` pixels are left, it takes fewer lines.
 float note_strip_height(Desk& desk, const Ui& ui, float width, float room);

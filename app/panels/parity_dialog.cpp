@@ -173,14 +173,15 @@ void parity_dialog(Desk& desk, const Ui& ui) {
             "Click to show the stage and lock the cell. Relative: |Δ| ÷ the larger value, above 1e-6.");
         ImGui::TextDisabled("%s", times);
     }
-    if (push_button(ui, "Run again", ui.px(110), !running)) desk.parity.start(desk.document.experiment());
+    if (push_button(ui, "Run again", "Evaluates and compares again", ui.px(110), !running))
+        desk.parity.start(desk.document.experiment());
     ImGui::SameLine();
-    if (push_button(ui, "Copy as text", ui.px(110), has_table)) {
+    if (push_button(ui, "Copy as text", "Copies the table to the clipboard", ui.px(110), has_table)) {
         ui.copy(parity_text(*report));
         desk.state.notice = {"copied the comparison as tab-separated text", false};
     }
     ImGui::SameLine();
-    if (push_button(ui, "Close", ui.px(110))) desk.state.dialog = Dialog::none;
+    if (push_button(ui, "Close", "Closes this (Esc)", ui.px(110))) desk.state.dialog = Dialog::none;
 }
 
 }  // namespace attnscope

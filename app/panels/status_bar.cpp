@@ -81,7 +81,7 @@ std::string backend_text(const Desk& desk, const Ui& ui, float room) {
     const std::string reason =
         trains      ? fmt::format("training on the CPU: step {}", desk.document.experiment().training.step)
         : as_chosen ? report.reason
-        : recurrent ? "sequence to sequence runs on the CPU"
+        : recurrent ? "seq2seq always runs on the CPU"
                     : "";
     const std::string whole = reason.empty() ? name : name + " · " + reason;
     return text_width(ui.fonts.caption, whole) <= room ? whole : name;

@@ -99,29 +99,35 @@ bool is_pressed(const Ui& ui, const char* label, bool clicked) {
 
 }  // namespace
 
-bool push_button(const Ui& ui, const char* label, float width, bool enabled) {
+bool push_button(const Ui& ui, const char* label, const char* help, float width, bool enabled) {
     ImGui::BeginDisabled(!enabled);
     const bool clicked = ImGui::Button(label, {width, 0});
     ImGui::EndDisabled();
+    help_at_rest(ui, help);
     return enabled && is_pressed(ui, label, clicked);
 }
 
-bool check_box(const Ui& ui, const char* label, bool& on) {
+bool check_box(const Ui& ui, const char* label, const std::string& help, bool& on) {
     bool shown = on;
-    const bool pressed = is_pressed(ui, label, ImGui::Checkbox(label, &shown));
+    const bool clicked = ImGui::Checkbox(label, &shown);
+    help_at_rest(ui, help);
+    const bool pressed = is_pressed(ui, label, clicked);
     if (pressed) on = !on;
     return pressed;
 }
 
-bool radio_button(const Ui& ui, const char* label, bool on) {
-    return is_pressed(ui, label, ImGui::RadioButton(label, on));
+bool radio_button(const Ui& ui, const char* label, const char* help, bool on) {
+    const bool clicked = ImGui::RadioButton(label, on);
+    help_at_rest(ui, help);
+    return is_pressed(ui, label, clicked);
 }
 
-bool line_field(const Ui& ui, const char* id, const char* hint, std::string& text) {
+bool line_field(const Ui& ui, const char* id, const char* hint, const char* help, std::string& text) {
     ControlFocus& control = ui.controls.focus;
     const unsigned own = ImGui::GetID(id);
     if (control.id == own && (control.moved || control.pressed)) ImGui::SetKeyboardFocusHere();
     const bool entered = ImGui::InputTextWithHint(id, hint, &text, ImGuiInputTextFlags_EnterReturnsTrue);
+    help_at_rest(ui, help);
     if (ImGui::IsItemActive() && !ui.controls.disabled) control.id = own;
     keyboard_use(ui, own, {ImGui::GetItemRectMin(), ImGui::GetItemRectMax()});
     return entered;

@@ -25,13 +25,13 @@ KeyboardUse keyboard_use(const Ui& ui, unsigned id, const Area& area);
 /// Makes a grid reachable by Tab, whose cells all four arrows go through.
 KeyboardUse grid_keyboard_use(const Ui& ui, unsigned id, const Area& area);
 
-/// A button, a check box and a radio button as ImGui draws them, but reachable by Tab. True if pressed; the
-/// check box then has its new value.
-bool push_button(const Ui& ui, const char* label, float width = 0, bool enabled = true);
-bool check_box(const Ui& ui, const char* label, bool& on);
-bool radio_button(const Ui& ui, const char* label, bool on);
-/// A text field that takes the keyboard when Tab reaches it; true if Enter was pressed in it.
-bool line_field(const Ui& ui, const char* id, const char* hint, std::string& text);
+/// A button, a check box and a radio button as ImGui draws them, but reachable by Tab, each with a tooltip.
+/// True if pressed; the check box then has its new value.
+bool push_button(const Ui& ui, const char* label, const char* help, float width = 0, bool enabled = true);
+bool check_box(const Ui& ui, const char* label, const std::string& help, bool& on);
+bool radio_button(const Ui& ui, const char* label, const char* help, bool on);
+/// A text field with a tooltip that takes the keyboard when Tab reaches it; true if Enter was pressed in it.
+bool line_field(const Ui& ui, const char* id, const char* hint, const char* help, std::string& text);
 
 /// One of several values, and its label.
 struct Choice {

@@ -97,7 +97,7 @@ void preset_items(Desk& desk, const Ui& ui, const Run& run) {
         tooltip(ui, std::string(preset.help));
     }
     const Action& parity = *find_action("compute.parity");
-    if (ImGui::MenuItem("processor and graphics card…")) run(parity);
+    if (ImGui::MenuItem("CPU and GPU…")) run(parity);
 }
 
 float button(Desk& desk, const Ui& ui, ImVec2 at, const char* action, const char* label, const Run& run) {
@@ -182,13 +182,13 @@ std::string card_help(const CompareScene& scene, const StageComparison& stage) {
     if (std::string why = why_not_compared(stage); !why.empty()) return why;
     std::string text = stage.differs() ? fmt::format("largest |B − A| {}, {:.3g} of A's largest value",
                                                      exact_text(stage.largest), stage.relative)
-                                       : "equal to the bit";
+                                       : "bit-identical";
     if (stage.at)
         if (const auto shown = shown_of(scene.comparison->of.b, stage.key))
             text += fmt::format("\nat {} · {}", legible(shown->row_label(stage.at->row)),
                                 legible(shown->column_label(stage.at->column)));
     if (stage.other_kind)
-        text += fmt::format("\n{} cells are NaN or infinite in one of them", stage.other_kind);
+        text += fmt::format("\n{} cells are NaN or infinite in A or B only", stage.other_kind);
     if (!stage.complete) text += "\nonly rows and columns that both have are compared";
     return text;
 }

@@ -50,9 +50,9 @@ void header(Desk& desk, const Ui& ui, const Area& area, const Survey* survey, co
               Align::left, area.width() - title - ui.px(14));
     const float y = area.min.y + ui.px(34), label = text_width(ui.fonts.body, "Sort by") + ui.px(10);
     draw_text(list, ui.fonts.body, {area.min.x, y + ui.px(4)}, ink(ui.theme.secondary), "Sort by");
-    std::vector<Choice> rows = {{k_heads_by_layer, k_heads_by_layer, "In the order of the computation"},
-                                {k_heads_by_similarity, k_heads_by_similarity,
-                                 "The share of attention that both have in common, 0 to 1"}};
+    std::vector<Choice> rows = {
+        {k_heads_by_layer, k_heads_by_layer, "In the order of the computation"},
+        {k_heads_by_similarity, k_heads_by_similarity, "The overlap with the chosen head's weights, 0 to 1"}};
     for (const auto& [score, name] : choices<HeadScore>())
         rows.push_back({std::string(name), std::string(name), std::string(help_of(score))});
     ImGui::SetCursorScreenPos({area.min.x + label, y});
@@ -61,11 +61,11 @@ void header(Desk& desk, const Ui& ui, const Area& area, const Survey* survey, co
     if (const auto picked = choice_field(ui, "##order", rows, order)) order = *picked;
     help_at_rest(ui, "The order of the heads");
     const auto score = find_choice<HeadScore>(order);
-    const std::string help = order == k_heads_by_similarity
-                                 ? "the share of attention that two heads have in common"
-                                 : std::string(help_of(score.value_or(HeadScore::entropy)));
-    const std::string text =
-        survey && !survey->problem.empty() ? survey->problem : name_of_number(order) + ": " + help;
+    const std::string help =
+        order == k_heads_by_similarity ? "similarity: the overlap with the chosen head's weights, 0 to 1"
+        : score                        ? fmt::format("{}: {}", name_of(*score), help_of(*score))
+                : "below each head: the simple pattern that it matches best, and how well, 0 to 1";
+    const std::string text = survey && !survey->problem.empty() ? survey->problem : help;
     draw_text(list, ui.fonts.caption, {area.min.x + label + ui.px(244), y + ui.px(6)}, ink(ui.theme.faint),
               text, Align::left, area.width() - label - ui.px(244));
 }
@@ -150,12 +150,10 @@ void mark_lit(Desk& desk, const Ui& ui, const ShownStage& shown, const Area& pic
         crosshair(ui, list, {corner.x + width / 2, corner.y + height / 2});
 }
 
-/// The number of the lit cell in this head; of a locked cell only in the order of the layers, as the heads
-/// are else compared by the number they are sorted by.
+/// The number of the cell that is pointed at in this head. Those of a locked cell are in the inspector.
 std::optional<std::string> lit_number(const Desk& desk, const ShownStage& shown) {
     const std::optional<Cell> cell = lit_in(desk, shown);
-    const bool pointed = desk.state.hovered || desk.state.hovered_token;
-    if (!cell || (!pointed && desk.state.heads_order != k_heads_by_layer)) return std::nullopt;
+    if (!cell || (!desk.state.hovered && !desk.state.hovered_token)) return std::nullopt;
     return shown.closed(cell->row, cell->column) ? "masked" : reading_text(shown.at(cell->row, cell->column));
 }
 
@@ -182,9 +180,9 @@ void texts_below(Desk& desk, const Ui& ui, const Survey& survey, const SurveyedH
     const std::string name = name_of_head(head) + (is_ablated ? ", ablated" : "");
     draw_text(list, chosen ? ui.fonts.strong : ui.fonts.caption, {picture.min.x, y},
               ink(chosen ? ui.theme.text : ui.theme.secondary), name, Align::left, picture.width());
-    const std::string& order = desk.state.heads_order;
-    const std::string number = lit ? *lit : number_text_of(number_of(head, order));
-    const std::string with_name = (lit ? "here" : name_of_number(order)) + " " + number;
+    const HeadNumber known = number_of(head, desk.state.heads_order);
+    const std::string number = lit ? *lit : number_text_of(known.value);
+    const std::string with_name = (lit ? "here" : known.name) + " " + number;
     const float room = picture.width() - text_width(ui.fonts.strong, name) - ui.px(10);
     const bool wide = picture.width() >= ui.px(k_least_numbers);
     const std::string shown_number = text_width(ui.fonts.caption, with_name) <= room ? with_name : number;

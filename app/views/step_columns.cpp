@@ -48,6 +48,12 @@ struct Context {
     ImDrawList* list;
 };
 
+/// The colors of a step's bars.
+ColorScale colors_of(const Context& c, int step) {
+    return step_scale(c.scene.step(step), c.scene.ranges[static_cast<std::size_t>(step)],
+                      c.desk.document.presentation().colormap);
+}
+
 float label_width(const Ui& ui, const StepScene& scene, float most) {
     float width = ui.px(40);
     const auto count = std::min(static_cast<std::size_t>(scene.row.keys()), k_measured_keys);
@@ -177,8 +183,7 @@ void bar(const Context& c, int step, int i) {
     else if (std::isfinite(shown) && shown != 0) {
         const float end = std::clamp(at.zero + static_cast<float>(shown) * at.per_unit, at.left, at.right);
         const float low = std::min(end, at.zero), high = std::max({end, at.zero, low + 1});
-        c.list->AddRectFilled({low, at.top}, {high, at.bottom},
-                              ink(colors_of(c.desk, c.scene, step).color(number)), 1);
+        c.list->AddRectFilled({low, at.top}, {high, at.bottom}, ink(colors_of(c, step).color(number)), 1);
     }
     if (grown(c.scene, step) <= 0 && !adds_up) return;
     const Area& column = c.at.columns[static_cast<std::size_t>(step)];
@@ -268,7 +273,7 @@ void sum(const Context& c, int column_index) {
     const StepRange range = c.scene.ranges[static_cast<std::size_t>(step)];
     c.list->AddLine({area.min.x, zero}, {area.max.x, zero}, ink(c.ui.theme.faint, 0.7f));
     const auto count = static_cast<float>(of.numbers.size());
-    const ColorScale scale = colors_of(c.desk, c.scene, step);
+    const ColorScale scale = colors_of(c, step);
     const float width = area.width() / count, gap = width >= c.ui.px(5) ? 1.0f : 0.0f;
     for (std::size_t k = 0; k < of.numbers.size() && part > 0; ++k) {
         const double number = of.numbers[k];
@@ -448,15 +453,6 @@ void scroll(const Context& c, const Area& area) {
 int StepScene::terms_shown() const {
     const double share = playback.share(0) / (playback.playing ? double{k_terms_reveal} : 1.0);
     return std::clamp(static_cast<int>(std::floor(share * terms() + 1e-6)), 0, terms());
-}
-
-ColorScale colors_of(const Desk& desk, const StepScene& scene, int step) {
-    const RowStep& at = scene.step(step);
-    const StepRange range = scene.ranges[static_cast<std::size_t>(step)];
-    if (at.kind == Kind::weights || at.kind == Kind::exponentials)
-        return {&colormap_of(desk.document.presentation().colormap), 0, range.max};
-    const double most = std::max(-range.min, range.max);
-    return {&diverging_colormap(), -most, most};
 }
 
 void step_columns(Desk& desk, const Ui& ui, const StepScene& scene, const Area& area) {

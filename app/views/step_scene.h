@@ -7,14 +7,9 @@
 
 #include "app/views/axis_place.h"
 #include "app/views/choosing.h"
-#include "core/graph/row_steps.h"
+#include "core/picture/step_sheet.h"
 
 namespace attnscope {
-
-/// The range of a step's bars; min ≤ 0 ≤ max, min < max.
-struct StepRange {
-    double min, max;
-};
 
 struct StepScene {
     const Trace& trace;
@@ -38,9 +33,6 @@ struct StepScene {
     /// The stage as a step shows it, in the head shown.
     ShownStage shown(const Stage& stage) const { return {&trace, trace.stage(stage.key()), weights.head}; }
 };
-
-/// The colors of a step's bars.
-ColorScale colors_of(const Desk& desk, const StepScene& scene, int step);
 
 /// Draws the steps as columns with a row for each key, and below them what is summed up.
 void step_columns(Desk& desk, const Ui& ui, const StepScene& scene, const Area& area);

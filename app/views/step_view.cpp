@@ -33,36 +33,6 @@ std::vector<std::string> query_words(const Trace& trace, const Stage& weights) {
     return words;
 }
 
-/// Scores and scaled scores share a range, weights and exponentials have 0 … 1; all others have their own.
-std::vector<StepRange> ranges_of(const RowSteps& row) {
-    StepRange scores{0, 0};
-    const auto widen = [](StepRange& range, const RowStep& step) {
-        for (const double each : step.numbers)
-            if (std::isfinite(each)) range = {std::min(range.min, each), std::max(range.max, each)};
-    };
-    for (const RowStep& step : row.steps)
-        if (step.kind == RowStep::Kind::scores) widen(scores, step);
-    std::vector<StepRange> ranges;
-    for (const RowStep& step : row.steps) {
-        StepRange range{0, 0};
-        switch (step.kind) {
-            case RowStep::Kind::scores: range = scores; break;
-            case RowStep::Kind::exponentials:
-            case RowStep::Kind::weights: range.max = 1; [[fallthrough]];
-            case RowStep::Kind::signed_:
-            case RowStep::Kind::products: widen(range, step); break;
-            case RowStep::Kind::sum:
-                widen(range, step);
-                range.max = std::max(-range.min, range.max);
-                range.min = -range.max;
-                break;
-        }
-        if (!(range.min < range.max)) range.max = range.min + 1;
-        ranges.push_back(range);
-    }
-    return ranges;
-}
-
 /// The key that is pointed at or locked; −1: none.
 int lit_key(const Desk& desk, const Trace& trace, int keys) {
     const int key = current_highlight(desk.state, desk.document.presentation(), &trace).key;
@@ -75,7 +45,7 @@ StepScene scene_of(Desk& desk, const Stage& weights) {
     const ShownStage shown{&trace, trace.stage(weights.key()), head_on_screen(weights, presentation.head)};
     const int query = locked_query(presentation, shown.rows()), head = std::max(0, shown.head_index());
     RowSteps row = row_steps(trace, weights, head, query);
-    std::vector<StepRange> ranges = ranges_of(row);
+    std::vector<StepRange> ranges = step_ranges(row);
     const int lit = lit_key(desk, trace, row.keys());
     const int key = lit >= 0 ? lit : largest_key(shown, query);
     const Stage& scores = *row.steps.front().stage;

@@ -105,7 +105,9 @@ float caption_width(const Ui& ui, const StripItem& item) {
 std::string range_end(const ShownStage& shown, bool upper, int digits) {
     const std::optional<ShownMatrix> matrix = shown.matrix();
     if (!matrix || matrix->range().finite == 0) return "";
-    return digits_text(upper ? matrix->range().max : matrix->range().min, digits);
+    const double end = upper ? matrix->range().max : matrix->range().min;
+    const bool tiny = shown.stage->info->unit == Unit::probability && end > 0 && end < 1e-3;
+    return tiny ? weight_text(end) : digits_text(end, digits);
 }
 
 /// The width that both ends of a range need with one digit, side by side.

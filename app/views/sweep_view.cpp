@@ -26,7 +26,7 @@ constexpr float k_seconds = 0.7f;  ///< each frame of the player
 
 struct SweepScene {
     const SweptValues& swept;
-    const SweptFrame& frame;
+    const SweptFrame* frame;
     ShownStage shown;
     ColorScale scale, deviation;
     std::optional<Cell> lit;
@@ -125,39 +125,63 @@ std::string number_words(const SweepScene& scene, float value) {
     return scene.shown.stage->info->unit == Unit::probability ? weight_text(value) : short_text(value);
 }
 
-/// Where the three panels stand in `area`.
+/// Where panels stand in lines of equal length, the names of the rows at the left of each line.
 struct SweepPlaces {
-    std::array<MatrixPlace, 3> panels;
-    float labels, column_labels;
+    std::vector<MatrixPlace> panels;
+    std::vector<float> tops;    ///< of the captions
+    std::vector<float> rights;  ///< how far the captions may reach
+    int in_a_line = 1;
+    float labels = 0, column_labels = 0;
 };
 
-std::optional<SweepPlaces> places(const Ui& ui, const ShownStage& shown, const Area& area) {
-    SweepPlaces at{};
+/// nullopt if there is no room.
+std::optional<SweepPlaces> places(const Ui& ui, const ShownStage& shown, const Area& area, int count,
+                                  int lines) {
+    SweepPlaces at;
+    at.in_a_line = (count + lines - 1) / lines;
     at.labels = std::min(longest_text(ui, shown.rows(), [&](int i) { return shown.row_label(i); }),
                          ui.px(k_most_sweep_labels)) +
                 ui.px(10);
     const float longest = longest_text(ui, shown.columns(), [&](int j) { return shown.column_label(j); });
-    const float gap = ui.px(k_sweep_gap), room = (area.width() - at.labels - 2 * gap) / 3;
+    const float gap = ui.px(k_sweep_gap), between = static_cast<float>(at.in_a_line - 1) * gap,
+                room = (area.width() - at.labels - between) / static_cast<float>(at.in_a_line),
+                of_line = (area.height() + gap) / static_cast<float>(lines);
     float width = std::min(room / static_cast<float>(shown.columns()), ui.px(k_largest_swept_cell));
     const bool level = width >= longest + ui.px(4);
     at.column_labels = level ? ui.px(18) : std::min(longest, ui.px(86)) + ui.px(8);
-    const float top = area.min.y + ui.px(k_sweep_caption) + at.column_labels;
+    const float above = ui.px(k_sweep_caption) + at.column_labels;
     float height =
-        std::min((area.max.y - top) / static_cast<float>(shown.rows()), ui.px(k_largest_swept_cell));
+        std::min((of_line - gap - above) / static_cast<float>(shown.rows()), ui.px(k_largest_swept_cell));
     if (shown.stage->info->columns == Axis::key_token) {
         width = std::min(width, std::max(height * 1.4f, ui.px(40)));
         height = std::min(height, width);
     }
     if (height <= 0 || width <= 0) return std::nullopt;
-    float left = area.min.x + at.labels;
-    for (MatrixPlace& place : at.panels) {
-        place = {
-            place_axis(shown.rows(), height, top, top + height * static_cast<float>(shown.rows()), 1, 0.5),
-            place_axis(shown.columns(), width, left, left + width * static_cast<float>(shown.columns()), 1,
-                       0.5)};
-        left += std::max(width * static_cast<float>(shown.columns()), std::min(room, ui.px(230))) + gap;
+    const float wide = width * static_cast<float>(shown.columns()),
+                high = height * static_cast<float>(shown.rows()),
+                step = std::max(wide, std::min(room, ui.px(230))) + gap;
+    for (int i = 0; i < count; ++i) {
+        const int column = i % at.in_a_line;
+        const float left = area.min.x + at.labels + step * static_cast<float>(column),
+                    caption = area.min.y + of_line * static_cast<float>(i / at.in_a_line),
+                    top = caption + above;
+        at.panels.push_back({place_axis(shown.rows(), height, top, top + high, 1, 0.5),
+                             place_axis(shown.columns(), width, left, left + wide, 1, 0.5)});
+        at.tops.push_back(caption);
+        at.rights.push_back(column + 1 < at.in_a_line ? left + step - ui.px(12) : area.max.x);
     }
     return at;
+}
+
+/// The places of every value, in as many lines as make the cells largest.
+std::optional<SweepPlaces> places_of_values(const Ui& ui, const ShownStage& shown, const Area& area,
+                                            int count) {
+    std::optional<SweepPlaces> best;
+    for (int lines = 1; lines <= count; ++lines) {
+        auto at = places(ui, shown, area, count, lines);
+        if (at && (!best || at->panels[0].rows.pitch > best->panels[0].rows.pitch)) best = std::move(at);
+    }
+    return best;
 }
 
 std::string cell_words(const ShownStage& shown, const Cell& cell) {
@@ -172,20 +196,21 @@ std::string spread_words(const SweepScene& scene, const Cell& cell) {
     const Spread& spread = *scene.swept.spread;
     const auto count = static_cast<std::size_t>(spread.count(cell.row, cell.column)),
                values = scene.swept.frames.size();
-    if (count == 0) return cell_words(scene.shown, cell) + ": no number at any value";
+    if (count == 0) return cell_words(scene.shown, cell) + ": undefined everywhere";
     return fmt::format("{}: mean {} ± {}, from {} to {}{}", cell_words(scene.shown, cell),
                        number_words(scene, spread.mean(cell.row, cell.column)),
                        number_words(scene, spread.deviation(cell.row, cell.column)),
                        number_words(scene, spread.least(cell.row, cell.column)),
                        number_words(scene, spread.most(cell.row, cell.column)),
-                       count < values ? fmt::format("; a number at {} of {} values", count, values) : "");
+                       count < values ? fmt::format("; defined at {} of {} values", count, values) : "");
 }
 
 enum class Panel { frame, mean, deviation };
 
-void panel(Desk& desk, const Ui& ui, const SweepScene& scene, Panel which, const SweepPlaces& at, float top,
-           float right) {
-    const MatrixPlace& place = at.panels[static_cast<std::size_t>(which)];
+void panel(Desk& desk, const Ui& ui, const SweepScene& scene, Panel which, const SweepPlaces& at, int index) {
+    const auto i_of = static_cast<std::size_t>(index);
+    const MatrixPlace& place = at.panels[i_of];
+    const bool has_rows = index % at.in_a_line == 0;
     ImDrawList* list = ImGui::GetWindowDrawList();
     const bool is_frame = which == Panel::frame;
     const ColorScale& scale = which == Panel::deviation ? scene.deviation : scene.scale;
@@ -197,7 +222,10 @@ void panel(Desk& desk, const Ui& ui, const SweepScene& scene, Panel which, const
         const Cell cell = place.at(ImGui::GetIO().MousePos);
         point_at(desk, scene.shown, cell);
         if (scene.swept.spread) tooltip(ui, spread_words(scene, cell));
-        if (ImGui::IsMouseReleased(0) && was_click()) toggle_lock(desk, scene.shown, cell);
+        if (ImGui::IsMouseReleased(0) && was_click()) {
+            toggle_lock(desk, scene.shown, cell);
+            desk.state.sweep_playback.frame = static_cast<int>(scene.frame - scene.swept.frames.data());
+        }
     }
     const auto number = [&](int i, int j) -> std::optional<float> {
         if (is_frame) return scene.shown.closed(i, j) ? std::nullopt : std::optional(scene.shown.at(i, j));
@@ -214,18 +242,17 @@ void panel(Desk& desk, const Ui& ui, const SweepScene& scene, Panel which, const
         outline_row(ui, *list, place.whole(), scene.lit->row, place.rows.count);
         outline_cell(ui, *list, place.cell(*scene.lit));
     }
-    matrix_labels(ui, scene.shown, place, is_frame, at.labels, scene.lit ? scene.lit->row : -1,
+    matrix_labels(ui, scene.shown, place, has_rows, at.labels, scene.lit ? scene.lit->row : -1,
                   scene.lit ? scene.lit->column : -1, at.column_labels);
-    const std::string facts = is_frame               ? ""
-                              : which == Panel::mean ? "where it is open"
-                                                     : "standard deviation";
-    const float room = right - place.view().min.x;
+    const std::string facts = is_frame ? "" : which == Panel::mean ? "where defined" : "standard deviation";
+    const float room = at.rights[i_of] - place.view().min.x;
     const auto has_room = [&](const std::string& text) { return text_width(ui.fonts.title, text) <= room; };
-    const std::string& of_frame =
-        has_room(scene.frame.shown.name) ? scene.frame.shown.name : scene.frame.value;
+    const bool says_setting = sweeps_numbers(scene.swept.of.sweep) && has_room(scene.frame->shown.name);
+    const std::string& of_frame = says_setting ? scene.frame->shown.name : scene.frame->value;
     const std::string name = is_frame ? of_frame : which == Panel::mean ? "Mean" : "Spread";
     const bool fits = text_width(ui.fonts.title, name) + ui.px(10) + text_width(ui.fonts.body, facts) <= room;
-    panel_caption(ui, place.view().min.x, top, room, name, fits ? facts : "", "range " + range_words(scale));
+    panel_caption(ui, place.view().min.x, at.tops[i_of], room, name, fits ? facts : "",
+                  "range " + range_words(scale));
 }
 
 /// Every value as a small picture, with the number of the cell that is lit.
@@ -279,6 +306,29 @@ void thumbnails(Desk& desk, const Ui& ui, const SweepScene& scene, const Area& a
     }
 }
 
+/// Functions to choose from, as large as the area allows: a click on a cell also chooses its value.
+void every_value(Desk& desk, const Ui& ui, const SweepScene& scene, const Area& area) {
+    const std::vector<SweptFrame>& frames = scene.swept.frames;
+    const bool alike = std::ranges::all_of(frames, [&](const SweptFrame& frame) {
+        return frame.shown.stage->shape() == scene.shown.stage->shape();
+    });
+    const auto at = places_of_values(ui, scene.shown, area, static_cast<int>(frames.size()));
+    if (!alike || !at) return thumbnails(desk, ui, scene, area);
+    for (int i = 0; i < static_cast<int>(frames.size()); ++i) {
+        SweepScene each = scene;
+        each.frame = &frames[static_cast<std::size_t>(i)];
+        each.shown = shown_frame(*each.frame);
+        ImGui::PushID(i);
+        panel(desk, ui, each, Panel::frame, *at, i);
+        const Area picture = at->panels[static_cast<std::size_t>(i)].view();
+        if (i == desk.state.sweep_playback.frame)
+            ImGui::GetWindowDrawList()->AddRect({picture.min.x - 4, picture.min.y - 4},
+                                                {picture.max.x + 4, picture.max.y + 4}, ink(ui.theme.accent),
+                                                3, 0, ui.px(1.8f));
+        ImGui::PopID();
+    }
+}
+
 }  // namespace
 
 std::string why_no_sweep_view(const Desk& desk) {
@@ -307,21 +357,17 @@ void sweep_view(Desk& desk, const Ui& ui, const Area& area, const std::function<
     const SweptFrame& frame = swept->frames[static_cast<std::size_t>(desk.state.sweep_playback.frame)];
     const ShownStage shown = shown_frame(frame);
     const SweepScene scene{*swept,
-                           frame,
+                           &frame,
                            shown,
                            common_scale(desk, *swept),
                            deviation_scale(desk, *swept),
                            lit_cell(desk, shown)};
+    if (!sweeps_numbers(swept->of.sweep)) return every_value(desk, ui, scene, body);
     const float foot = std::max(ui.px(96), body.height() * k_thumbnails);
     const Area upper{body.min, {body.max.x, body.max.y - foot - ui.px(14)}};
-    if (const auto at = places(ui, shown, upper); at && upper.height() > ui.px(k_sweep_caption + 60)) {
+    if (const auto at = places(ui, shown, upper, 3, 1); at && upper.height() > ui.px(k_sweep_caption + 60)) {
         const int panels = swept->spread ? 3 : 1;
-        for (int i = 0; i < panels; ++i) {
-            const float right = i + 1 < 3
-                                    ? at->panels[static_cast<std::size_t>(i) + 1].view().min.x - ui.px(12)
-                                    : inside.max.x;
-            panel(desk, ui, scene, static_cast<Panel>(i), *at, upper.min.y, right);
-        }
+        for (int i = 0; i < panels; ++i) panel(desk, ui, scene, static_cast<Panel>(i), *at, i);
         if (!swept->spread)
             draw_text(ImGui::GetWindowDrawList(), ui.fonts.body,
                       {at->panels[1].view().min.x, upper.min.y + ui.px(6)}, ink(ui.theme.secondary),

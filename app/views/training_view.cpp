@@ -329,7 +329,7 @@ void head_grid(Desk& desk, const Ui& ui, const Area& area, const Trace& trace,
                  fmt::format("layer {}, head {}{}", layer, head + 1, is_ablated ? ", ablated" : ""),
                  score_text(known, trace.experiment.training.step, static_cast<std::size_t>(index)),
                  !is_own      ? ""
-                 : is_ablated ? "Right-click: no longer ablated"
+                 : is_ablated ? "Right-click: restore"
                               : "Right-click: ablate");
         if (pressed == Pressed::right && is_own) toggle_ablation(desk, {layer, head + 1});
         if (pressed == Pressed::left && is_own)
@@ -480,8 +480,8 @@ std::string why_no_training(const Desk& desk) {
     if (const std::string why(mechanism_of(e).why_not_trained); !why.empty())
         return capitalized(why) + ": choose another mechanism";
     if (e.training.task == TaskKind::none)
-        return "No task is chosen: choose one in the panel's section Training";
-    return can_be_trained(e) ? "" : "The task is learned by another mechanism: choose another task";
+        return "No task is chosen: choose one in the panel's Training section";
+    return can_be_trained(e) ? "" : "This mechanism cannot learn this task: choose another task";
 }
 
 void training_view(Desk& desk, const Ui& ui, const Area& area, const Run& run) {

@@ -44,7 +44,7 @@ void check_seq2seq(const Experiment& e) {
     check_whole("decoder-size", e.seq2seq.decoder_size, 1, k_max_dim);
     if (mechanism_rule(e.mechanism).is_recurrent && e.attention.softmax_axis == SoftmaxAxis::queries)
         refuse(
-            fmt::format("softmax-axis queries needs all queries at once and mechanism {} decodes step by "
+            fmt::format("softmax-axis queries needs all queries at once, but mechanism {} decodes step by "
                         "step: use keys",
                         name_of(e.mechanism)));
 }
@@ -62,7 +62,7 @@ void check_numbers(const Experiment& e) {
     const auto two_variances =
         2 * static_cast<float>(e.attention.bandwidth) * static_cast<float>(e.attention.bandwidth);
     if (!(e.attention.bandwidth > 0) || !std::isnormal(two_variances))
-        refuse("bandwidth must be above 0, with a square that float32 holds: use 1e-18 to 1e18");
+        refuse("bandwidth is out of range: use 1e-18 to 1e18");
     if (!(e.attention.layer_norm_epsilon > 0 && e.attention.layer_norm_epsilon <= 1))
         refuse(fmt::format("layer-norm-epsilon {} is out of range: it must be above 0 and at most 1",
                            e.attention.layer_norm_epsilon));
@@ -73,7 +73,7 @@ void check_numbers(const Experiment& e) {
         static_cast<float>(e.weighting.local_window * e.weighting.local_window / 2);  // 2 (D ÷ 2)²
     if (e.weighting.normalizer == Normalization::local_p && !std::isnormal(bell))
         refuse("local-window " + fmt::format("{}", e.weighting.local_window) +
-               " leaves local-p's Gaussian no width: use 0.001 or more");
+               " is too narrow for local-p: use 0.001 or more");
     if (!(e.attention.dropout >= 0 && e.attention.dropout < 1))
         refuse("dropout must be at least 0 and below 1: use 0 for none");
 }
@@ -182,7 +182,7 @@ std::string why_sizes_do_not_fit(const Experiment& e) {
 
 std::string why_rope_does_not_fit(int d_k) {
     if (d_k % 2 == 0) return "";
-    return fmt::format("position rope rotates pairs of features and d_k is {}: use an even number per head",
+    return fmt::format("position rope rotates pairs of features, but d_k is {}: use an even number per head",
                        d_k);
 }
 

@@ -67,7 +67,7 @@ inline constexpr std::array k_given_names = {
     GivenName{"W_ak", "additive: hidden × d_k of the keys"},
     row({"b_a", "additive: 1 × hidden"}),
     row({"v_a", "additive, seq2seq: 1 × hidden"}),
-    GivenName{"W_c", "concat: hidden × d_k of both"},
+    GivenName{"W_c", "concat: hidden × (d_q + d_k)"},
     row({"v_c", "concat: 1 × hidden"}),
     GivenName{"W_loc", "location: M × d_k"},
     GivenName{"W_p", "local-p: hidden × d_k of the queries; seq2seq: hidden × decoder's states"},

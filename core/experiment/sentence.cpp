@@ -58,7 +58,7 @@ std::vector<std::string> display_tokens(const std::vector<std::string>& tokens) 
 void require_context_length(int tokens, int context_length) {
     if (tokens > context_length)
         throw Error(ErrorKind::bad_input,
-                    fmt::format("there are {} tokens and context-length is {}: raise it, or choose another "
+                    fmt::format("there are {} tokens, but context-length is {}: raise it, or choose another "
                                 "position",
                                 tokens, context_length));
 }

@@ -372,7 +372,7 @@ std::string sheet_bytes(Sheet sheet, const std::string& format, const Session& s
     if (format == "png") return render_png(page, carried(session));
     if (format == "svg") return render_svg(page, carried(session));
     if (format == "pdf") return render_pdf(page);
-    refuse("a film in one picture is a png, svg or pdf, not " + format);
+    refuse("a one-picture film must be png, svg or pdf, not " + format);
 }
 
 std::vector<std::string> export_files(const Trace& trace, const Session& session,

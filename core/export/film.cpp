@@ -164,7 +164,7 @@ void add_pixels(Films& films, const Trace& trace, const Session& frame, const Ex
 /// Writes the contact sheets in the formats of pictures.
 void write_sheets(const ContactSheets& sheets, const Session& session, const ExportRequest& request,
                   const std::function<void(const std::string& name, const std::string& bytes)>& write) {
-    const bool statistics = chosen_sweep(session) != Sweep::none;
+    const bool statistics = chosen_sweep(session) != Sweep::none && sweeps_numbers(chosen_sweep(session));
     for (const auto& [name, frames] : sheets)
         for (const std::string& format : request.formats)
             write(fmt::format("film-{}.{}", name, format),

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "core/canceled.h"
+#include "core/number_text.h"
 
 namespace attnscope {
 namespace {
@@ -68,7 +69,7 @@ constexpr std::array k_rules = {
     ScoreRule{HeadScore::itself, "the weight on the token itself, the diagonal", true, itself},
     ScoreRule{HeadScore::same, "the weight on other occurrences of the same word", true, same},
     ScoreRule{HeadScore::induction,
-              "the weight on what followed the word before (Olsson et al. 2022, prefix matching)", true,
+              "the weight on what followed the same word earlier (prefix matching, Olsson et al. 2022)", true,
               induction},
 };
 static_assert(is_table_of<HeadScore>(k_rules));
@@ -79,10 +80,16 @@ std::optional<Sentence> sentence_of(const Trace& trace, const Shape& shape) {
     const auto words = static_cast<std::size_t>(shape.rows);
     if (shape.rows != shape.columns || trace.rows != trace.columns || trace.rows.size() != words)
         return std::nullopt;
-    std::map<std::string_view, std::vector<int>> places;
-    for (std::size_t i = 0; i < words; ++i) places[trace.rows[i]].push_back(static_cast<int>(i));
+    // A word is the same if it has the same row in the table, as "The" and "the".
+    std::map<std::string, std::vector<int>> places;
+    const Stage* tokens = trace.find("tokens"_stage);
+    const bool has_rows = tokens && tokens->shape().rows == shape.rows;
+    const auto word = [&](std::size_t i) {
+        return has_rows ? shortest_text(tokens->buffer.at(0, static_cast<int>(i), 0)) : trace.rows[i];
+    };
+    for (std::size_t i = 0; i < words; ++i) places[word(i)].push_back(static_cast<int>(i));
     Sentence sentence;
-    for (const std::string& word : trace.rows) sentence.same.push_back(places[word]);
+    for (std::size_t i = 0; i < words; ++i) sentence.same.push_back(places[word(i)]);
     return sentence;
 }
 
@@ -118,6 +125,16 @@ std::vector<int> open_keys(const Trace& trace, const Stage& stage) {
 
 std::string_view help_of(HeadScore score) { return rule_of(score).help; }
 bool is_of_places(HeadScore score) { return rule_of(score).of_places; }
+
+std::optional<HeadScore> best_pattern(const HeadScores& scores) {
+    std::optional<HeadScore> best;
+    const auto number = [&](HeadScore score) { return scores[static_cast<std::size_t>(score)]; };
+    for (const ScoreRule& rule : k_rules)
+        if (rule.choice != HeadScore::entropy && number(rule.choice) &&
+            (!best || *number(rule.choice) > *number(*best)))
+            best = rule.choice;
+    return best;
+}
 
 HeadScores head_scores(const Trace& trace, const Stage& stage, int head, const std::stop_token& cancel) {
     const std::optional<Sentence> sentence = sentence_of(trace, stage.shape());

@@ -38,6 +38,10 @@ bool is_of_places(HeadScore score);
 /// The scores of a matrix, by HeadScore; nullopt where no row has one.
 using HeadScores = std::array<std::optional<double>, k_head_scores>;
 
+/// The pattern that the weights match best: the share with the largest number, which the entropy is not;
+/// nullopt where there is none.
+std::optional<HeadScore> best_pattern(const HeadScores& scores);
+
 /// The scores of one head (from 0) of a stage of queries × keys, or of the mean over its heads (−1). Reads
 /// the whole matrix. Throws Canceled.
 HeadScores head_scores(const Trace& trace, const Stage& stage, int head, const std::stop_token& cancel = {});

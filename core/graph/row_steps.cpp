@@ -169,8 +169,8 @@ private:
                     .caption = "exp( x − max )",
                     .formula = fmt::format("exp( x − {} max )", line),
                     .sentence =
-                        "exp turns differences of scores into ratios: 1 below the maximum is 0.37 times "
-                        "its share, 2 below it 0.14 times.",
+                        "exp turns score differences into ratios: 1 below the maximum gives 0.37 times its "
+                        "weight, 2 below 0.14 times.",
                     .kind = Kind::exponentials};
         const Eigen::RowVectorXf x = row_of(*logits_);
         const op::SoftmaxLine own(x.transpose());

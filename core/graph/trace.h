@@ -130,8 +130,7 @@ private:
 };
 using StagePtr = std::shared_ptr<const Stage>;
 
-/// Whether a key that a person chose may mean this stage: without a layer that of any layer, and a stage
-/// outside the layers whatever the layer.
+/// Whether a key that a person chose matches this stage: a layer of 0, on either side, matches any layer.
 bool may_mean(const StageKey& chosen, const Stage& stage);
 
 struct Op;
@@ -181,7 +180,7 @@ struct Trace {
     const Stage* find(StageKey key) const { return stage(key).get(); }
     /// The first stage of this role, in this layer if it has one.
     const Stage* find(StageRole role, int layer = 0) const;
-    /// The first stage that a key may mean (may_mean()): one without a layer the first layer's that has it.
+    /// The first stage that a key matches (may_mean()); without a layer, that of the first layer that has it.
     const Stage* find_chosen(const StageKey& key) const;
     /// The first stage that a name in a file or on the command line may mean.
     const Stage* find_named(std::string_view name) const;

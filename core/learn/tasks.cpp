@@ -258,7 +258,7 @@ TaskSentences open_text(const Training& training, TokenizerKind kind) {
     const TokenizerKind listed = kind == TokenizerKind::characters ? kind : TokenizerKind::whitespace;
     if (tokenize(joined(vocabulary.words, kind), tokenizer_of(listed)) != vocabulary.words)
         throw Error(ErrorKind::bad_input,
-                    "the text to learn from has characters that join their neighbors: remove them (corpus)");
+                    "the text to learn from has combining characters: remove them (corpus)");
     const std::size_t count = tokens.size(), held_out = count / k_held_out_part;
     // A short text has no part to hold out.
     const std::size_t learned = held_out >= 2 * k_window ? count - held_out : count;

@@ -187,10 +187,9 @@ private:
         const Buffer* values;
         void (StepCell::*explain)(Proof&) const = nullptr;  ///< its own cell
     };
-    /// Explains the cell of `part` as an operation that computes it from these inputs.
-    template <typename Operation>
-    void explain_as(Proof& proof, const Operation& op, DecoderPart part,
-                    const std::vector<Input>& inputs) const {
+    /// Explains the cell of `part` as an operation that computes it from these inputs; nothing is explained
+    /// yet.
+    void explain_as(Proof& proof, const Op& op, DecoderPart part, const std::vector<Input>& inputs) const {
         std::vector<const Buffer*> values;
         for (const Input& input : inputs) values.push_back(input.values);
         CellWords words = cell_.words;
@@ -200,13 +199,13 @@ private:
             (this->*inputs[input].explain)(of_input);
             return of_input;
         };
-        op.explain(proof, Cell{.inputs = values,
-                               .results = cell_.results,
-                               .result = cell_.result,
-                               .row = cell_.row,
-                               .column = cell_.column,
-                               .value = here(part),
-                               .words = words});
+        proof = attnscope::explain(op, {.inputs = values,
+                                        .results = cell_.results,
+                                        .result = cell_.result,
+                                        .row = cell_.row,
+                                        .column = cell_.column,
+                                        .value = here(part),
+                                        .words = words});
     }
     void explain_score(Proof& proof) const {
         const Eigen::RowVectorXd s = state(query_step()).cast<double>();
@@ -253,12 +252,8 @@ private:
     }
     /// `part`: softmax, or weights where there is no Gaussian window.
     void explain_normalized(Proof& proof, DecoderPart part) const {
-        const Op normalize = normalizer_of(rule_.normalizer).op(SoftmaxAxis::keys);
-        std::visit(
-            [&](const auto& op) {
-                explain_as(proof, op, part, {{&of(rule_.logits()), &StepCell::explain_logits}});
-            },
-            normalize);
+        explain_as(proof, normalizer_of(rule_.normalizer).op(SoftmaxAxis::keys), part,
+                   {{&of(rule_.logits()), &StepCell::explain_logits}});
     }
     void explain_softmax(Proof& proof) const { explain_normalized(proof, DecoderPart::softmax); }
     void explain_weights(Proof& proof) const {
@@ -354,18 +349,17 @@ std::string mask_words(const DecoderRule& rule, std::string (Mask::*words)(const
 }
 
 /// An operation's formula over these inputs.
-template <typename Operation>
-std::string formula_over(const Operation& op, const std::vector<std::string>& inputs) {
+std::string formula_over(const Op& op, const std::vector<std::string>& inputs) {
     const auto input = [&](std::size_t i) { return inputs[i]; };
-    return op.formula({.count = inputs.size(), .keys = "the source", .of = input, .formula_of = input});
+    return attnscope::formula(
+        op, {.count = inputs.size(), .keys = "the source", .of = input, .formula_of = input});
 }
 
 /// The normalizer's formula over the logits.
 std::string normalized_formula(const DecoderRule& rule) {
     const std::string scaled = formula_over(rule.scale(), {"e"}),
                       logits = formula_over(MaskedFill{}, {scaled, mask_words(rule, &Mask::formula)});
-    const Op normalize = normalizer_of(rule.normalizer).op(SoftmaxAxis::keys);
-    return std::visit([&](const auto& op) { return formula_over(op, {logits}); }, normalize);
+    return formula_over(normalizer_of(rule.normalizer).op(SoftmaxAxis::keys), {logits});
 }
 
 std::string context_formula(const DecoderRule& rule) {

@@ -100,9 +100,8 @@ private:
     }
 
     /// Explains the cell as one of an input of `op`, which computes a part from other parts and matrices.
-    template <typename Operation>
-    void explain_with(Proof& proof, const Operation& op, std::size_t input,
-                      const std::vector<const Buffer*>& inputs, DecoderPart result) const {
+    void explain_with(Proof& proof, const Op& op, std::size_t input, const std::vector<const Buffer*>& inputs,
+                      DecoderPart result) const {
         const std::size_t r = of(result);
         GradientWords words = cell_.words;
         words.symbol = [&](std::size_t i) {
@@ -116,17 +115,16 @@ private:
         words.gradient = [&](std::size_t) { return cell_.words.gradient(r); };
         words.row_label = [&](std::size_t, int i) { return cell_.words.row_label(r, i); };
         words.column_label = [&](std::size_t, int j) { return cell_.words.column_label(r, j); };
-        op.explain_gradient(proof, {.inputs = inputs,
-                                    .results = cell_.results.subspan(r, 1),
-                                    .gradients = cell_.gradients.subspan(r, 1),
-                                    .input = input,
-                                    .row = cell_.row,
-                                    .column = cell_.column,
-                                    .words = words});
+        proof = attnscope::explain_gradient(op, {.inputs = inputs,
+                                                 .results = cell_.results.subspan(r, 1),
+                                                 .gradients = cell_.gradients.subspan(r, 1),
+                                                 .input = input,
+                                                 .row = cell_.row,
+                                                 .column = cell_.column,
+                                                 .words = words});
     }
-    template <typename Operation>
-    void explain_as(Proof& proof, const Operation& op, std::size_t input,
-                    const std::vector<DecoderPart>& from, DecoderPart result) const {
+    void explain_as(Proof& proof, const Op& op, std::size_t input, const std::vector<DecoderPart>& from,
+                    DecoderPart result) const {
         std::vector<const Buffer*> inputs;
         for (const DecoderPart part : from) inputs.push_back(cell_.results[of(part)]);
         explain_with(proof, op, input, inputs, result);
@@ -138,13 +136,11 @@ private:
     }
     void explain_normalized(Proof& proof, DecoderPart part) const {
         const Op normalize = normalizer_of(rule_.normalizer).op(SoftmaxAxis::keys);
-        proof.remark = why_no_gradient(normalize);
         const DecoderPart result = has(DecoderPart::softmax) ? DecoderPart::softmax : DecoderPart::weights;
-        std::visit(
-            [&](const auto& op) {
-                if constexpr (!requires { op.k_no_gradient; }) explain_as(proof, op, 0, {part}, result);
-            },
-            normalize);
+        if (const std::string_view why = why_no_gradient(normalize); !why.empty())
+            proof.remark = why;
+        else
+            explain_as(proof, normalize, 0, {part}, result);
     }
     void explain_window(Proof& proof, std::size_t which) const {
         explain_as(proof, ApplyWindow{}, which, {DecoderPart::softmax, DecoderPart::gauss},

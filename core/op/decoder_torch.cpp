@@ -44,7 +44,9 @@ void write_alignment(TorchLines& py, const TorchLines& decoder, const DecoderRul
     }
     const Op normalize = normalizer_of(rule.normalizer).op(SoftmaxAxis::keys);
     const DecoderPart normalized = predicts_window(rule.normalizer) ? softmax : weights;
-    std::visit([&](const auto& op) { py.apply(op, {logits}, at(normalized)); }, normalize);
+    TorchLines lines = py.part({logits}, at(normalized));
+    torch(normalize, lines);
+    py.append(lines);
     if (predicts_window(rule.normalizer)) {
         py.apply(GaussianWindow{words, rule.window}, {at(center)}, at(gauss));
         py.apply(ApplyWindow{}, {at(softmax), at(gauss)}, at(weights));

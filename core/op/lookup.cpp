@@ -35,7 +35,7 @@ void Lookup::explain(Proof& proof, const Cell& cell) const {
 
 void Lookup::torch(TorchLines& py) const {
     py.section =
-        fmt::format("The embeddings: of each token its row of the table, {} numbers.", py.shape(1).columns);
+        fmt::format("The embeddings: each token's row of the table, {} numbers.", py.shape(1).columns);
     py.line("{} = {}[{}]", py.out(), py.in(1), py.in(0));
 }
 

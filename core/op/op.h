@@ -90,8 +90,7 @@ Proof explain(const Op& op, const op::Cell& cell);
 /// gradient, the last of the steps or, without steps, the sum of the terms. The operation must have a
 /// gradient.
 Proof explain_gradient(const Op& op, const op::GradientCell& cell);
-/// Whether an input of an operation with a gradient gets a part of it, as those that only say what is closed
-/// do not.
+/// Whether gradient flows back to this input of an operation with a gradient; it does not to a mask.
 bool passes_back_to(const Op& op, std::size_t input);
 /// Whether results of the operation pass gradients back to other results of it, as the steps of a decoder do.
 bool has_own_gradients(const Op& op);

@@ -60,8 +60,8 @@ std::string Scale::sentence() const {
     switch (by.kind) {
         case attnscope::Scale::Kind::sqrt:
             return label_of(*this) +
-                   ": otherwise scores would grow with the length of the vectors, and the softmax would put "
-                   "nearly all weight on one key.";
+                   ": otherwise the scores would grow with d_k, and the softmax would put nearly all weight "
+                   "on one key.";
         case attnscope::Scale::Kind::none:
         case attnscope::Scale::Kind::number: break;
     }

@@ -39,6 +39,18 @@ std::string broken(std::span<const std::string> items, const std::string& indent
 
 }  // namespace
 
+TorchLines TorchLines::part(std::vector<TorchVariable> on, TorchVariable into) const {
+    TorchLines lines = part();
+    lines.inputs = std::move(on);
+    lines.results = {std::move(into)};
+    return lines;
+}
+
+void TorchLines::append(const TorchLines& part) {
+    code += part.code;
+    functions.insert(functions.end(), part.functions.begin(), part.functions.end());
+}
+
 std::string TorchLines::sizes(std::size_t i) const {
     const Shape& shape = results[i].shape;
     return (shape.heads > 1 ? fmt::format("{}, ", shape.heads) : "") +

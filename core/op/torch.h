@@ -47,6 +47,8 @@ struct TorchLines {
     TorchLines part() const {
         return {.finite = finite, .nothing_dead = nothing_dead, .gradients = gradients};
     }
+    /// part() with inputs and a result.
+    TorchLines part(std::vector<TorchVariable> on, TorchVariable into) const;
     /// Xᵀ of an input, or of each head's matrix.
     std::string transposed(std::size_t i) const { return in(i) + (shape(i).heads > 1 ? ".mT" : ".T"); }
     /// The module that holds an input: `dec` of dec.weight_ih.
@@ -66,14 +68,13 @@ struct TorchLines {
     /// Adds the same operation on other variables; returns the last one.
     template <typename Operation>
     TorchVariable apply(const Operation& operation, std::vector<TorchVariable> on, TorchVariable into) {
-        TorchLines lines = part();
-        lines.inputs = std::move(on);
-        lines.results = {into};
+        TorchLines lines = part(std::move(on), into);
         operation.torch(lines);
-        code += lines.code;
-        functions.insert(functions.end(), lines.functions.begin(), lines.functions.end());
+        append(lines);
         return into;
     }
+    /// Adds the code and the functions of a part.
+    void append(const TorchLines& part);
 };
 
 /// The function that stacks the steps of a recurrence and keeps each with its gradient: under its name and

@@ -15,6 +15,7 @@
 #include "core/picture/axis_labels.h"
 #include "core/picture/shown_matrix.h"
 #include "core/picture/spread.h"
+#include "core/picture/step_sheet.h"
 #include "core/utf8.h"
 
 namespace attnscope {
@@ -324,6 +325,16 @@ Sheet compared(const Source& from, const Figure&) {
     return sheet;
 }
 
+// ---- one row, step by step
+
+std::string why_not_step_by_step(const Source& from) {
+    return why_no_step_sheet(from.trace, from.stage, from.head);
+}
+
+Sheet step_by_step(const Source& from, const Figure&) {
+    return sheet_of_steps(from.trace, from.stage, from.head, from.presentation);
+}
+
 // ---- every frame of a film, which is made of several traces
 
 std::string why_not_a_film(const Source&) {
@@ -336,8 +347,9 @@ struct Composition {
     std::string (*why_not)(const Source& from);
     /// `whole` is the figure of the stage, of which the sheet has the title.
     Sheet (*make)(const Source& from, const Figure& whole);
-    bool is_of_stage;    ///< the stage names it
-    bool has_its_facts;  ///< the formula and the head of that stage are those of the whole picture
+    bool is_of_stage;           ///< the stage names it
+    bool has_its_facts;         ///< the formula and the head of that stage are those of the whole picture
+    bool names_itself = false;  ///< its sheet has a title and facts of its own
 };
 constexpr Composition composition_of(Compose compose) {
     switch (compose) {
@@ -346,6 +358,7 @@ constexpr Composition composition_of(Compose compose) {
         case Compose::heads: return {compose, why_no_heads, every_head, true, false};
         case Compose::strip: return {compose, always, every_stage, false, false};
         case Compose::compare: return {compose, why_not_compared_with, compared, true, false};
+        case Compose::steps: return {compose, why_not_step_by_step, step_by_step, true, true, true};
         case Compose::film: return {compose, why_not_a_film, alone, true, false};
     }
     return {};
@@ -474,6 +487,11 @@ Sheet compose(const Trace& trace, const Stage& stage, const HeadChoice& head,
     Sheet sheet = composition.make(from, whole);
     sheet.theme = whole.theme;
     sheet.paper = presentation.paper();
+    if (composition.names_itself) {
+        sheet.title = presentation.title.value_or(sheet.title);
+        if (sheet.title.empty()) sheet.subtitle.clear();
+        return sheet;
+    }
     const std::string name =
         composition.has_its_facts ? stage_heading(stage.key()) : stage_heading(*stage.info);
     sheet.title = presentation.title.value_or(composition.is_of_stage ? name : "");

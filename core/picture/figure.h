@@ -115,6 +115,7 @@ struct Figure {
     bool legend = true;                    ///< of the marks
     int cell_size = 48;                    ///< pixels
     int column_width = 0, row_height = 0;  ///< of cells that are not square, pixels; 0: cell_size
+    bool title_over_matrix = false;        ///< the title begins where the matrix does, not its row labels
     bool labels_below = false;             ///< the column labels are below the matrix rather than above
     bool spaced = true;                    ///< whether a line is between large cells
     bool hatches = true;  ///< masked cells; in a matrix as small as a few lines of hatching they are plain

@@ -421,6 +421,7 @@ FigureLayout lay_out(const Figure& figure, const TextFace& face, bool with_row_l
     const double right = std::max<double>(layout.matrix.right() + (figure.bar ? m.bar_gap + 64 : 0),
                                           columns_right(figure, layout));
     place_title(figure, face, layout, std::max<double>(right - m.margin, m.min_text_width));
+    if (figure.title_over_matrix) layout.title.x = layout.matrix.x;
     const bool titled = layout.subtitle.bottom() > m.margin;
     const int labels = column_band(layout.columns, m.label_gap);
     const int band = labels + (layout.columns.title.empty() ? 0 : title_band);

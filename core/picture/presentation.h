@@ -99,6 +99,7 @@ enum class Compose {
     heads,     ///< every head, and every layer of a stack, on one range
     strip,     ///< every stage of the computation
     compare,   ///< A, which is pinned, B, and B − A
+    steps,     ///< how one row of weights is computed, step by step
     film,      ///< every frame of a film, on one range; of a sweep also the mean and the spread
 };
 constexpr auto choice_names(Compose) {
@@ -108,6 +109,7 @@ constexpr auto choice_names(Compose) {
                                                {heads, "heads"},
                                                {strip, "strip"},
                                                {compare, "compare"},
+                                               {steps, "steps"},
                                                {film, "film"}});
 }
 

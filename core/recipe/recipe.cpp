@@ -283,7 +283,7 @@ std::string Recipe::text() const {
     script += body_ + "\n";
     if (gradients) script += k_backward;
     script += op::python_comment(
-        "All stages by name. [None] adds what a vector or a single head leaves out: the dimension of one.");
+        "All stages by name. [None] adds the missing dimension of size 1 to a vector or a single head.");
     script += dictionary("stages", trace_.stages()) + dictionary("parameters", trace_.parameters());
     return gradients ? script + dictionary("gradients", trace_.gradients) : script;
 }

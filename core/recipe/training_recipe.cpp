@@ -479,8 +479,8 @@ std::string training_recipe(const TrainingRun& run, int steps) {
     py.code += is_stack(e) ? stack_model(run, static_cast<int>(batches.longest)) : translator_model(run);
     py.line("\n");
     py.comment(is_stack(e)
-                   ? "Of each step, its sentences: rows of E, and the row to predict at each; -1: none."
-                   : "Of each step, its sentences: rows of E_src, and the rows of E_tgt to predict.");
+                   ? "The sentences of each step: rows of E, and the row to predict at each (-1: none)."
+                   : "The sentences of each step: rows of E_src, and the rows of E_tgt to predict.");
     py.code += batches.code + "\n";
     write_training(py, e);
     return py.code;

@@ -58,7 +58,7 @@ constexpr Note k_presentation[] = {
     {"layer", "mechanism is transformer"},
     {"head", "heads > 1"},
     {"mass", "the window, pictures of views"},
-    {"locked", "the window, pictures of views"},
+    {"locked", "the window, pictures of views and of steps"},
     {"cell-size", "exported pictures", true},
     {"decimals", "exported pictures", true},
     {"title", "exported pictures", true},

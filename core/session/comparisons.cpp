@@ -60,6 +60,13 @@ void another_layer(Session& session) {
     session.presentation.set_layer(session.presentation.layer() % layers + 1);
 }
 
+/// Unscaled, as it was published.
+void additive_score(Session& session) {
+    if (!why_unused(*find_option("score"), session.experiment).empty()) return;
+    set(session, "score", "additive");
+    set(session, "scale", "none");
+}
+
 /// Closes the second half of the keys, as if they were padding.
 void padding(Session& session) {
     const Input& input = session.experiment.input;
@@ -84,9 +91,9 @@ void before_training(Session& session) {
 }
 
 constexpr char k_position[] = "position", k_sinusoidal[] = "sinusoidal", k_none[] = "none",
-               k_score[] = "score", k_additive[] = "additive", k_dot[] = "dot", k_scale[] = "scale",
-               k_normalizer[] = "normalizer", k_hard[] = "hard", k_local[] = "local-m",
-               k_sparsemax[] = "sparsemax", k_attention[] = "decoder-attention";
+               k_score[] = "score", k_dot[] = "dot", k_scale[] = "scale", k_normalizer[] = "normalizer",
+               k_hard[] = "hard", k_local[] = "local-m", k_sparsemax[] = "sparsemax",
+               k_attention[] = "decoder-attention";
 
 constexpr std::array k_presets = {
     ComparisonPreset{"another seed", "Is this pattern real, or an artifact of the seed?", "seed",
@@ -99,8 +106,10 @@ constexpr std::array k_presets = {
     ComparisonPreset{"mean of the heads", "What does this head do that the others do not?", "head",
                      mean_of_heads},
     ComparisonPreset{"another layer", "What changes from layer to layer?", "layer", another_layer},
-    ComparisonPreset{"additive score", "How do dot-product and additive scores differ?", "score",
-                     set_to<k_score, k_additive>},
+    ComparisonPreset{"additive score",
+                     "How do dot-product and additive scores differ? Additive ones are not scaled, as in "
+                     "Bahdanau et al. 2015",
+                     "score", additive_score},
     ComparisonPreset{"dot-product score", "How do dot-product and other scores differ?", "score",
                      set_to<k_score, k_dot>},
     ComparisonPreset{"no scaling", "What does dividing by √d_k do?", "scale", set_to<k_scale, k_none>},

@@ -83,8 +83,7 @@ void give(Session& s, std::string_view text) {
     const std::string name(text.substr(0, equals));
     std::vector<std::string> known;
     for (const GivenName& each : given_names()) known.emplace_back(each.name);
-    if (!find_given_name(name))
-        refuse(quoted_value(name) + " cannot be overridden" + instead_of(name, known));
+    if (!find_given_name(name)) refuse(quoted_value(name) + " cannot be custom" + instead_of(name, known));
     s.experiment.weights.given.insert_or_assign(name,
                                                 given_from_file(name, std::string(text.substr(equals + 1))));
 }

@@ -353,9 +353,8 @@ const std::array k_options = {
            text, CHOICE(experiment, input.vocabulary), "Vocabulary",
            control::Choices{VALUES(choices_of(vocabulary_rules()))}},
     Option{"words", Section::input, "", "TEXT",
-           "The table's words in order, between spaces (of the characters tokenizer: its characters); a "
-           "sentence may have no "
-           "others; empty: those of the sentences",
+           "The vocabulary in order, separated by spaces (characters tokenizer: its characters); sentences "
+           "may use only these; empty: taken from the sentences",
            text, FIELD(experiment, input.words, as_text)},
     Option{"words2", Section::input, "", "TEXT",
            "Like words, for the target of seq2seq, whose table starts with <bos> and <eos>", text,
@@ -477,7 +476,7 @@ const std::array k_options = {
     Option{"training", Section::softmax, "", "",
            "Training mode, in which dropout is applied; off: evaluation mode, in which it is not", boolean,
            FIELD(experiment, attention.training, as_boolean), "Training", control::Toggle{}},
-    Option{"output-projection", Section::output, "W_o", "", "Project the result with W_oᵀ", boolean,
+    Option{"output-projection", Section::output, "W_o", "", "Project the context with W_oᵀ", boolean,
            FIELD(experiment, attention.output_projection, as_boolean), "Projection", control::Toggle{}},
 
     Option{"block", Section::block, "", k_arguments<decltype(Attention::block)>,
@@ -565,16 +564,15 @@ const std::array k_options = {
            control::Whole{1, k_max_dim, Fill::logarithmic}},
     Option{
         "given", Section::custom, "", "NAME=PATH",
-        "Override a matrix from a file (CSV or NPY, read immediately and stored in the session): a stage "
+        "Custom matrix from a file (CSV or NPY, read immediately and stored in the session): a stage "
         "such as scores, query, embedding, mask or mask_additive, or a weight such as W_q; repeatable",
         matrices, given_json,
         [](Session&, const OptionValue&) { refuse("custom matrices go into the session's field \"given\""); },
         "Matrix", control::Own{}},
 
     Option{"task", Section::training, "", k_arguments<decltype(Training::task)>,
-           "What the model is trained on; as a flag, without a file or an example, it also sets the model "
-           "and the "
-           "optimizer with which it is learned within seconds",
+           "What the model is trained on; as a flag, without a file or example, it also sets a model and an "
+           "optimizer that learn it within seconds",
            text, CHOICE(experiment, training.task), "Task", control::Own{}},
     Option{"corpus", Section::training, "", "TEXT",
            "The text whose next word or character is learned; empty: a short one that comes with the program",
@@ -598,8 +596,7 @@ const std::array k_options = {
     Option{"clip", Section::training, "", "NUMBER", "Largest norm of all gradients together; 0: no limit",
            number, FIELD(experiment, training.optimizer.clip, as_double), "Clip norm",
            control::Number{0, 100}},
-    Option{"warm-up", Section::training, "", "N",
-           "Steps over which the learning rate rises linearly from 0, 0 to 100000", whole,
+    Option{"warm-up", Section::training, "", "N", "Steps of linear learning-rate warm-up, 0 to 100000", whole,
            FIELD(experiment, training.optimizer.warm_up, as_int), "Warm-up",
            control::Whole{.least = 0, .most = k_max_training_steps, .step = 10}},
     Option{
@@ -611,7 +608,7 @@ const std::array k_options = {
     Option{"batch", Section::training, "B", "N", "Fresh sentences for each step, 1 to 1024", whole,
            FIELD(experiment, training.batch, as_int), "Batch",
            control::Whole{1, k_max_batch, Fill::logarithmic}},
-    Option{"data-seed", Section::training, "", "N", "Seed of these sentences: -2^63 to 2^64-1", whole,
+    Option{"data-seed", Section::training, "", "N", "Seed of the task's data: -2^63 to 2^64-1", whole,
            [](const Session& s) { return seed_json(s.experiment.training.data_seed); },
            [](Session& s, const OptionValue& v) { s.experiment.training.data_seed = as_seed(v); },
            "Data seed", control::SeedField{}},
@@ -625,10 +622,10 @@ const std::array k_options = {
         "The step of the run whose parameters are shown, 0 to 100000; as a flag the run is repeated up to it",
         whole, FIELD(experiment, training.step, as_int), "Step", control::Own{}},
 
-    Option{"view", Section::presentation, "", k_arguments<decltype(Presentation::view)>,
-           "The open view; render writes the picture of lines, alignment and image, and without --stage "
-           "nothing else",
-           text, CHOICE(presentation, view)},
+    Option{
+        "view", Section::presentation, "", k_arguments<decltype(Presentation::view)>,
+        "The open view; render writes its picture (lines, alignment, image), and without --stage only that",
+        text, CHOICE(presentation, view)},
     Option{"stage", Section::presentation, "", "S[,S…]",
            "The stage in focus; for render and trace the stages to write (default: all)", text,
            [](const Session& s) -> Json { return std::string(info_of(s.presentation.stage).name); },
@@ -650,8 +647,8 @@ const std::array k_options = {
            text, [](const Session& s) -> Json { return range_text(s.presentation.range); },
            [](Session& s, const OptionValue& v) { s.presentation.range = parse_range(as_text(v)); }},
     Option{"color-spacing", Section::presentation, "", k_arguments<decltype(Presentation::spacing)>,
-           "How colors are spaced over the range; log: by the logarithm, over four decades of weights, "
-           "three on either side of 0 of signed values",
+           "How colors are spaced over the range; log: logarithmic, four decades for weights, three on each "
+           "side of 0 for signed values",
            text, CHOICE(presentation, spacing)},
     Option{"colormap", Section::presentation, "", k_arguments<decltype(Presentation::colormap)>,
            "Colors of weights; signed values are always blue to red", text, CHOICE(presentation, colormap)},
@@ -667,8 +664,7 @@ const std::array k_options = {
            "0.5 to 1",
            number, [](const Session& s) -> Json { return s.presentation.mass; }, set_mass},
     Option{"decimals", Section::presentation, "", "auto|N",
-           "Decimals of these numbers, 0 to 6; auto: three digits", word_or_number, decimals_json,
-           set_decimals},
+           "Decimals in the cells, 0 to 6; auto: three digits", word_or_number, decimals_json, set_decimals},
     Option{"title", Section::presentation, "", "auto|TEXT",
            "Title of an exported picture; auto: the stage's name and formula; empty: none", text,
            [](const Session& s) -> Json { return s.presentation.title.value_or("auto"); }, set_title},
@@ -676,7 +672,8 @@ const std::array k_options = {
         "compose", Section::presentation, "", k_arguments<decltype(Presentation::compose)>,
         "What a picture shows beside the matrix of a stage. operands: what it is computed from; heads: every "
         "head, and every layer of a transformer, on one range; strip: every stage of the computation; "
-        "compare: A, which is pinned, B, and B − A; film: every frame of --film, on one range",
+        "compare: A, which is pinned, B, and B − A; steps: how one row of weights is computed; film: every "
+        "frame of --film, on one range",
         text, CHOICE(presentation, compose)},
     Option{"sweep", Section::presentation, "", k_arguments<decltype(Presentation::sweep)>,
            "The setting that the sweep view and --film vary, instead of the training step", text,

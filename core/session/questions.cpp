@@ -1,5 +1,6 @@
 #include "core/session/questions.h"
 
+#include <algorithm>
 #include <array>
 #include <string>
 
@@ -61,8 +62,9 @@ constexpr std::array k_questions = {
         "scaled-dot-product", "causal mask", compared},
     Question{
         "How do two heads differ?",
-        "All heads on one color range; an even row is one where the head has nothing to look for. Sort them "
-        "by a score for each simple pattern. Click a head to show it everywhere, Shift+click to compare it.",
+        "Each asks for something else: head 1 for the noun that a pronoun stands for, 2 for an adjective's "
+        "noun, 3 for a verb's subject, 4 for the word before, 5 for the same word. An even row has nothing "
+        "to ask for. Shift+click a head to compare it.",
         "designed-heads", "", in_view<ViewKind::heads>},
     Question{"Is this pattern real, or an artifact of the seed?",
              "The same sentence with weights from nine seeds, their mean and their spread. What comes from "
@@ -71,9 +73,9 @@ constexpr std::array k_questions = {
              "scaled-dot-product", "", of_seeds},
     Question{
         "How does softmax turn scores into weights?",
-        "Space plays the row of “you”: subtract its maximum, take exp, divide by the sum. “translate” is "
-        "1.81 below the maximum: exp(−1.81) = 0.164, divided by the sum 0.140. Change the temperature and "
-        "watch the bars.",
+        "By three steps, column by column: subtract the row's maximum, take exp, divide by the row's sum. "
+        "“translate” is 1.81 below the maximum: exp(−1.81) = 0.164, and 0.164 ÷ 1.17 = 0.140. Space plays "
+        "them; change the temperature and watch the bars.",
         "scaled-dot-product", "", in_view<ViewKind::step>},
     Question{"What is the output vector made of?",
              "A cell of the context is the sum of the values in its column, each times the weight of its "
@@ -82,8 +84,9 @@ constexpr std::array k_questions = {
              "scaled-dot-product", "", output_of_you},
     Question{
         "How do dot-product and additive scores differ?",
-        "A compares query and key by their dot product, B by a small network with tanh, whose scores are "
-        "bounded: its weights are more even.",
+        "A compares query and key by their dot product, divided by √d_k: scores from −21.3 to 23.0, which "
+        "softmax turns into nearly all or nothing. B does so by a small network with tanh, as Bahdanau did: "
+        "scores from −0.66 to 0.69, so its weights are nearly even.",
         "scaled-dot-product", "additive score", compared},
     Question{
         "What does padding do?",
@@ -96,9 +99,9 @@ constexpr std::array k_questions = {
              "bahdanau-alignment", "", step_of_noir},
     Question{
         "What is the difference between soft and hard, global and local attention?",
-        "Global attention looks at all words: softmax shares a row's weight among them, hard gives all of it "
-        "to one. Local attention looks at a window: local-m at the query's own place, local-p at a place "
-        "that it predicts. Click a value to see it large.",
+        "Global attention considers all words: softmax shares a row's weight among them, hard gives all of "
+        "it to one, sparsemax to few. Local attention considers a window: local-m at the query's own place, "
+        "local-p at a place that it predicts.",
         "scaled-dot-product", "", of_normalizers},
 };
 
@@ -113,6 +116,14 @@ Session answer(const Question& question) {
     question.show(session.presentation);
     session.note = std::string(question.text) + " " + std::string(question.look);
     return session;
+}
+
+const Question* question_with_note(std::string_view note) {
+    const auto found = std::ranges::find_if(k_questions, [&](const Question& each) {
+        return note.size() == each.text.size() + 1 + each.look.size() && note.starts_with(each.text) &&
+               note.ends_with(each.look);
+    });
+    return found == k_questions.end() ? nullptr : &*found;
 }
 
 }  // namespace attnscope

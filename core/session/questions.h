@@ -24,4 +24,7 @@ std::span<const Question> questions();
 /// to look at.
 Session answer(const Question& question);
 
+/// The question whose answer has this note; nullptr: none.
+const Question* question_with_note(std::string_view note);
+
 }  // namespace attnscope

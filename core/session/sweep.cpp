@@ -80,6 +80,7 @@ struct SweepRow {
     std::string_view name;  ///< before the value, in a title
     std::string_view hint;  ///< what to look for
     Values (*values)(const Session& session, int count);
+    bool of_numbers = true;
 };
 constexpr SweepRow row_of(Sweep sweep) {
     switch (sweep) {
@@ -92,10 +93,10 @@ constexpr SweepRow row_of(Sweep sweep) {
             return {"dim", "d", "how the number of features changes the size of the scores", sizes};
         case Sweep::scale: return {"scale", "Scale factor", "how the factor sharpens and flattens", factors};
         case Sweep::score:
-            return {"score", "Score", "how each function compares query and key", names_of<Score>};
+            return {"score", "Score", "how each function compares query and key", names_of<Score>, false};
         case Sweep::normalizer:
             return {"normalizer", "Normalization", "how each function turns scores into weights",
-                    names_of<Normalization>};
+                    names_of<Normalization>, false};
     }
     return {};
 }
@@ -111,6 +112,8 @@ Sweep chosen_sweep(const Session& session) {
 }
 
 std::string_view option_of(Sweep sweep) { return row_of(sweep).option; }
+
+bool sweeps_numbers(Sweep sweep) { return row_of(sweep).of_numbers; }
 
 std::string_view hint_of(Sweep sweep) { return row_of(sweep).hint; }
 

@@ -24,6 +24,8 @@ struct SweepStep {
 Sweep chosen_sweep(const Session& session);
 /// The flag of the setting that goes through values; "" for Sweep::none.
 std::string_view option_of(Sweep sweep);
+/// Whether its values are numbers, over which a mean says something; functions to choose from have none.
+bool sweeps_numbers(Sweep sweep);
 /// What to look for in the pictures: "how the softmax sharpens and flattens".
 std::string_view hint_of(Sweep sweep);
 /// "Seed 124", as a picture's title.

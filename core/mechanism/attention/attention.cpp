@@ -94,11 +94,11 @@ Value AttentionBuilder::scored() {
     if (is_given("scores")) {
         if (e_.attention.heads > 1)
             throw Error(ErrorKind::bad_input,
-                        fmt::format("scores are custom for one head and heads is {}: use heads 1",
+                        fmt::format("scores are custom for one head, but heads is {}: use heads 1",
                                     e_.attention.heads));
         if (e_.attention.scale.kind == Scale::Kind::sqrt)
             throw Error(ErrorKind::bad_input,
-                        "scale sqrt needs keys and the scores are custom: use none or a number");
+                        "scale sqrt needs keys, but the scores are custom: use none or a number");
         return custom("scores", true);
     }
     builder_.may_give("scores", N_, M_);
@@ -141,9 +141,9 @@ Value AttentionBuilder::window_centers() {
         case Normalizer::Window::predicted: break;
     }
     if (!Q_)
-        throw Error(
-            ErrorKind::bad_input,
-            "normalizer local-p predicts from the queries and the scores are custom: use another normalizer");
+        throw Error(ErrorKind::bad_input,
+                    "normalizer local-p predicts from the queries, but the scores are custom: use another "
+                    "normalizer");
     const int width = builder_.shape(Q_).columns;
     const Value W = parameter("W_p");
     if (builder_.shape(W).columns != width) builder_.require_shape(W, e_.weighting.hidden, width);

@@ -20,7 +20,7 @@ void AttentionBuilder::require_inputs_to_add() const {
     if (X_) return;
     throw Error(ErrorKind::bad_input,
                 "block " + std::string(name_of(e_.attention.block)) +
-                    " adds to the embedding and Q, K, V or the scores are custom: use block none");
+                    " needs an embedding, but Q, K, V or the scores are custom: use block none");
 }
 
 /// The layer norm before attention (Xiong et al. 2020, pre-LN): attention reads the normalized input, the

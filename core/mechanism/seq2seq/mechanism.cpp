@@ -14,7 +14,7 @@ Graph build_seq2seq(const Experiment& experiment) { return Seq2seqBuilder(experi
 
 std::string title(const Experiment& e) {
     switch (e.seq2seq.decoder_attention) {
-        case DecoderAttention::additive: return "Sequence to sequence by additive attention";
+        case DecoderAttention::additive: return "Encoder–decoder with additive attention";
         case DecoderAttention::none: break;
     }
     return "Sequence to sequence without attention";

@@ -159,7 +159,7 @@ void TransformerBuilder::open_mask() {
         case Normalizer::Window::at_query: centers = builder_.add("center"_stage, op::QueryPlaces{N}); break;
         case Normalizer::Window::predicted:
             throw Error(ErrorKind::bad_input,
-                        "normalizer local-p has no weights in a transformer: use another normalizer");
+                        "normalizer local-p does not work in a transformer: use another one");
     }
     mask_ = add_mask(builder_, e_, N, N, centers);
 }
@@ -259,7 +259,7 @@ std::vector<int> TransformerBuilder::targets() const {
     if (e_.transformer.objective == Objective::position) {
         if (target_ids_.empty() || target_ids_.size() == ids_.size()) return target_ids_;
         throw Error(ErrorKind::bad_input,
-                    fmt::format("the sentence has {} tokens and text2 has {} targets: give each token one",
+                    fmt::format("the sentence has {} tokens, but text2 has {} targets: give each token one",
                                 ids_.size(), target_ids_.size()));
     }
     std::vector<int> next(ids_.begin() + 1, ids_.end());

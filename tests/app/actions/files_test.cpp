@@ -104,6 +104,7 @@ TEST_F(FilesTest, OfHeadsAndOfAComparisonAllIsExportedThatIsShown) {
     };
     EXPECT_EQ(composition(ViewKind::pipeline), Compose::none);
     EXPECT_EQ(composition(ViewKind::heads), Compose::heads);
+    EXPECT_EQ(composition(ViewKind::step), Compose::steps);
     EXPECT_EQ(composition(ViewKind::compare), Compose::none) << "nothing is pinned";
     document().change([](Session& s) { s = *with_preset(s, *find_comparison_preset("no scaling")); });
     EXPECT_EQ(composition(ViewKind::compare), Compose::compare);

@@ -25,7 +25,7 @@ TEST_F(FailureTest, WrongUsageIsExitCode2) {
     expect_failure(2, run({"measure", "--action", "foo"}),
                    {"--action: \"foo\" is not known: use idle, drag-seed, type, heads"});
     expect_both_fail(2, {"--haeds=2"}, {"\"--haeds=2\" is not a flag", "did you mean --heads?"});
-    expect_failure(2, run({"examples", "more"}), {"\"more\" is one argument too many: leave it out"});
+    expect_failure(2, run({"examples", "more"}), {"\"more\" is an extra argument: leave it out"});
     expect_failure(2, run({"render"}), {"--out"});
     expect_failure(2, run({"examples", "--seed", "1"}), {"--seed"});
     expect_failure(2, run({"render", "--out", path("out"), "--format", "gif"}), {"--format", "gif", "png"});

@@ -92,7 +92,7 @@ TEST_F(NoteTest, SaysWhereItNeedNotHoldAnyMore) {
     if (!window) GTEST_SKIP();
     EXPECT_EQ(note_title(document()), "bahdanau-alignment");
     press(Key::r, {.ctrl = true});
-    EXPECT_EQ(note_title(document()), "bahdanau-alignment, before your changes");
+    EXPECT_EQ(note_title(document()), "bahdanau-alignment (before your changes)");
     document().undo();
     EXPECT_EQ(note_title(document()), "bahdanau-alignment");
 }
@@ -105,6 +105,18 @@ TEST_F(NoteTest, ANewSessionLeavesNoWordOfTheOneBefore) {
     ASSERT_NE(interaction().notice.text, "");
     new_session(c);
     EXPECT_EQ(interaction().notice.text, "");
+}
+
+TEST_F(NoteTest, IsHeadedByTheQuestionThatItAnswers) {
+    for (const Question& question : questions()) {
+        start_noted(answer(question));
+        if (!window) GTEST_SKIP();
+        EXPECT_EQ(question_with_note(document().session().note), &question);
+        EXPECT_EQ(note_title(document()), question.text);
+    }
+    press(Key::r, {.ctrl = true});
+    EXPECT_EQ(note_title(document()), std::string(questions().back().text) + " (before your changes)");
+    EXPECT_EQ(question_with_note(questions().front().text), nullptr);
 }
 
 TEST_F(NoteTest, ASessionWithoutOneHasNoStrip) {

@@ -180,7 +180,9 @@ Rgb8 drawn_color(ImU32 color, Rgb8 ground) {
 
 TEST_F(LegibilityTest, EveryTextHasContrast) {
     if (!window) GTEST_SKIP();
+    std::size_t row = 0;
     for (const Scene& scene : k_scenes) {
+        if (!test::is_visited(row++, 3)) continue;
         open_scene(scene, {1600, 1000, 1});
         for (const auto& [kind, name] : choices<ThemeKind>()) {
             document().change([&, theme = kind](Session& s) { s.presentation.theme = theme; });

@@ -1,4 +1,6 @@
 // The view of heads: every head of every layer, what a click does, and the order.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <set>
 
@@ -146,6 +148,28 @@ TEST_F(HeadsViewTest, WhileACellIsPointedAtEveryHeadShowsItsNumberThere) {
         });
         EXPECT_TRUE(found) << "head " << head.at.head << ": " << reading_text(value);
     }
+}
+
+TEST_F(HeadsViewTest, BelowEachHeadStandsThePatternThatItMatchesBest) {
+    start(load_example("designed-heads"), 1600, 1000);
+    press(Key::digit_2);
+    move({-10, -10});
+    const auto drawn = tiles();
+    const std::vector<test::ScreenText> texts = test::texts_on_screen();
+    for (const SurveyedHead& head : survey().heads) {
+        const HeadNumber number = number_of(head, k_heads_by_layer);
+        EXPECT_EQ(number.name, name_of(*best_pattern(head.scores)));
+        std::string expected = fmt::format("{} {:.2f}", number.name, *number.value);
+        std::erase(expected, ' ');
+        const auto& tile = drawn[static_cast<std::size_t>(head.at.head < 0 ? 5 : head.at.head)];
+        const bool found = std::ranges::any_of(texts, [&](const test::ScreenText& text) {
+            const ImVec2 at = text.box.GetCenter();
+            return text.text == expected && at.x > tile.top_left.x && at.x < tile.bottom_right.x &&
+                   at.y > tile.bottom_right.y && at.y < tile.bottom_right.y + 24;
+        });
+        EXPECT_TRUE(found) << "head " << head.at.head << ": " << expected;
+    }
+    EXPECT_EQ(number_of(survey().heads[3], k_heads_by_layer).name, "previous token");
 }
 
 TEST_F(HeadsViewTest, InCellsTooSmallToOutlineACrosshairMarksThePlaceInEveryHead) {

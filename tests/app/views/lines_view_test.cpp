@@ -11,6 +11,7 @@
 #include "core/picture/view_figure.h"
 #include "tests/drawn_sessions.h"
 #include "tests/interface.h"
+#include "tests/sanitized.h"
 
 namespace attnscope {
 namespace {
@@ -420,6 +421,7 @@ TEST_F(LinesViewTest, TheExportedPictureHasTheSameLines) {
 TEST_F(LinesViewTest, EverySizeOfWindowAndSentenceIsDrawn) {
     for (const auto& [width, height] : {std::pair(1024, 700), std::pair(640, 400), std::pair(2560, 1440)})
         for (const int words : {1, 5, 512}) {
+            if (test::k_sanitized && width > 1024) continue;
             Session session = test::four_heads();
             session.experiment.input.text.clear();
             for (int i = 0; i < words; ++i) session.experiment.input.text += " w" + std::to_string(i);

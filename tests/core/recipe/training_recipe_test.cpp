@@ -15,6 +15,7 @@
 #include "tests/option_values.h"
 #include "tests/python.h"
 #include "tests/recipe_text.h"
+#include "tests/sanitized.h"
 
 namespace attnscope {
 namespace {
@@ -214,6 +215,7 @@ TEST(TrainingRecipeTest, RefusesWhatItDoesNotWrite) {
 TEST(TrainingRecipeTest, EverySettingThatChangesARunChangesItsScriptOrIsRefused) {
     constexpr int k_steps = 2;
     std::set<std::string_view> written;
+    std::size_t visited = 0;
     for (const TaskKind task : {TaskKind::copy, TaskKind::next_word, TaskKind::translate})
         for (const OptimizerKind optimizer : {OptimizerKind::sgd, OptimizerKind::adam}) {
             Session base;
@@ -226,6 +228,7 @@ TEST(TrainingRecipeTest, EverySettingThatChangesARunChangesItsScriptOrIsRefused)
             for (const Option& option : options()) {
                 if (!option.in_experiment() || option.type == OptionType::matrices) continue;
                 for (const std::string& value : other_values(option, base.experiment)) {
+                    if (!test::is_visited(visited++, 13)) continue;
                     Session changed = base;
                     try {
                         set_from_text(changed, option, value);
@@ -241,9 +244,9 @@ TEST(TrainingRecipeTest, EverySettingThatChangesARunChangesItsScriptOrIsRefused)
         }
     for (const Option& option : options()) {
         const bool is_of_runs = option.section == OptionSection::training && option.name != "step";
-        EXPECT_TRUE(!is_of_runs || written.contains(option.name)) << option.name;
+        EXPECT_TRUE(test::k_sanitized || !is_of_runs || written.contains(option.name)) << option.name;
     }
-    EXPECT_GT(written.size(), 25U);
+    EXPECT_GT(written.size(), test::k_sanitized ? 10U : 25U);
 }
 
 TEST(TrainingRecipeTest, RefusesMoreTokensThanAScriptHolds) {

@@ -174,7 +174,7 @@ TEST(OptionsTest, AGivenMatrixIsReadAtOnceFromItsFile) {
     set_from_text(session, *find_option("mask"), "causal");
     EXPECT_FALSE(session.experiment.is_given("mask"));
     EXPECT_EQ(refusal([&] { set_from_text(session, *find_option("given"), "score=a.csv"); }),
-              "--given: \"score\" cannot be overridden; did you mean scores?");
+              "--given: \"score\" cannot be custom; did you mean scores?");
     EXPECT_EQ(refusal([&] { set_from_text(session, *find_option("given"), "scores"); }),
               "--given: expected NAME=PATH, not \"scores\"");
 }

@@ -2,6 +2,7 @@
 #include "core/session/questions.h"
 
 #include "core/graph/explain.h"
+#include "core/graph/head_scores.h"
 #include "core/graph/row_steps.h"
 #include "core/number_text.h"
 
@@ -162,6 +163,25 @@ TEST(QuestionsTest, AdditiveScoresGiveMoreEvenWeights) {
     EXPECT_LT(weights.b.rowwise().maxCoeff().mean(), weights.a.rowwise().maxCoeff().mean());
 }
 
+TEST(QuestionsTest, EachDesignedHeadAsksForWhatTheTextSays) {
+    const Trace trace = evaluate(answer(about("two heads")).experiment);
+    const Stage& weights = *trace.find("weights"_stage);
+    const auto asks = [&](int head, const std::string& query, const std::string& key) {
+        const auto place = [](const std::vector<std::string>& words, const std::string& word) {
+            return std::ranges::find(words, word) - words.begin();
+        };
+        Eigen::Index most = 0;
+        weights.buffer.host().head(head).row(place(trace.rows, query)).maxCoeff(&most);
+        EXPECT_EQ(trace.columns[static_cast<std::size_t>(most)], key) << "head " << head + 1 << ", " << query;
+    };
+    asks(0, "it", "cat");
+    asks(1, "black", "cat");
+    asks(2, "cross", "cat");
+    EXPECT_EQ(best_pattern(head_scores(trace, weights, 3)), HeadScore::previous);
+    EXPECT_GT(*head_scores(trace, weights, 4)[static_cast<std::size_t>(HeadScore::same)], 0.4)
+        << "“The” and “the” are one word";
+}
+
 TEST(QuestionsTest, PaddingGetsNoWeight) {
     const Compared weights = weights_of("padding");
     const Eigen::Index half = weights.b.cols() / 2;
@@ -192,9 +212,19 @@ TEST(QuestionsTest, TheNumbersInTheTextsAreThoseOfTheirSessions) {
     expect_says(questions()[0], fmt::format("“to”, {:.3f}", weights(1, 4)));
     expect_says(questions()[1], fmt::format("{:.2f} lower, so its weight is exp({:.2f}) = {:.1f}", below,
                                             below, std::exp(below)));
-    expect_says(questions()[6],
-                fmt::format("{:.2f} below the maximum: exp(−{:.2f}) = {:.3f}, divided by the sum {:.3f}",
-                            below, below, std::exp(-below), weights(1, 5)));
+    expect_says(
+        questions()[6],
+        fmt::format("{:.2f} below the maximum: exp(−{:.2f}) = {:.3f}, and {:.3f} ÷ {:.2f} = {:.3f}", below,
+                    below, std::exp(-below), std::exp(-below), 1 / weights(1, 4), weights(1, 5)));
+    const Session dot_and_additive = answer(about("additive"));
+    const auto range = [](const Experiment& e) {
+        const Matrix scores = evaluate(e).find("scaled"_stage)->buffer.host().head(0);
+        return std::pair(-scores.minCoeff(), scores.maxCoeff());
+    };
+    const auto [dot_low, dot_high] = range(dot_and_additive.pinned->experiment);
+    const auto [additive_low, additive_high] = range(dot_and_additive.experiment);
+    expect_says(about("additive"), fmt::format("from −{:.1f} to {:.1f}", dot_low, dot_high));
+    expect_says(about("additive"), fmt::format("from −{:.2f} to {:.2f}", additive_low, additive_high));
     double sum = 0, squares = 0;
     for (const auto& [seed, of_seed] : swept_weights(questions()[5], 9)) {
         sum += double{of_seed(1, 4)};
@@ -233,6 +263,7 @@ TEST(QuestionsTest, HardGivesEachRowToOneWordAndLocalMLooksAtAWindow) {
     for (Eigen::Index i = 0; i < 8; ++i) {
         EXPECT_EQ((weights.at("softmax").row(i).array() > 0).count(), 8);
         EXPECT_EQ((weights.at("hard").row(i).array() > 0).count(), 1);
+        EXPECT_LE((weights.at("sparsemax").row(i).array() > 0).count(), 4);
         for (Eigen::Index j = 0; j < 8; ++j)
             EXPECT_TRUE(std::abs(i - j) <= 2 || weights.at("local-m")(i, j) == 0) << i << ", " << j;
     }

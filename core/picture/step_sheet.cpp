@@ -1,0 +1,197 @@
+#include "core/picture/step_sheet.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "core/graph/formula.h"
+#include "core/number_text.h"
+#include "core/picture/view_figure.h"
+#include "core/utf8.h"
+
+namespace attnscope {
+namespace {
+
+using StepKind = RowStep::Kind;
+
+constexpr double k_flat = 0.5;              ///< the height of all cells, of their width
+constexpr double k_products_width = 3;      ///< of all features together, in columns of numbers
+constexpr std::size_t k_longest_title = 8;  ///< letters over a column of numbers
+
+bool is_of_weights(StepKind kind) { return kind == StepKind::weights || kind == StepKind::exponentials; }
+
+void set_value(Figure& figure, std::size_t cell, double value, bool closed) {
+    figure.values[cell] = static_cast<float>(value);
+    figure.marks[cell] = closed               ? CellMark::masked
+                         : std::isnan(value)  ? CellMark::nan
+                         : !std::isinf(value) ? CellMark::value
+                         : value > 0          ? CellMark::plus_infinity
+                                              : CellMark::minus_infinity;
+}
+
+/// A figure as a panel of the sheet, which has its title and its legend.
+Figure panel(Figure figure) {
+    figure.type = FigureType::panel;
+    figure.title.clear();
+    figure.subtitle.clear();
+    figure.range_caption.clear();
+    figure.bar = figure.legend = false;
+    figure.title_over_matrix = true;
+    figure.row_title.clear();
+    figure.column_title.clear();
+    return figure;
+}
+
+/// Keys as rows, without columns yet.
+Figure of_keys(const Figure& row) {
+    Figure figure = row;
+    figure.rows = row.columns;
+    figure.columns = 0;
+    figure.row_labels = row.column_labels;
+    figure.row_axis = row.column_axis;
+    figure.column_labels.clear();
+    figure.column_axis = Axis::single;
+    figure.fully_masked.assign(figure.row_labels.size(), false);
+    figure.fully_masked_columns.clear();
+    return figure;
+}
+
+void resize(Figure& figure, int columns) {
+    figure.columns = columns;
+    const auto cells = static_cast<std::size_t>(figure.rows) * static_cast<std::size_t>(columns);
+    figure.values.assign(cells, 0);
+    figure.marks.assign(cells, CellMark::value);
+}
+
+Figure column_of(const Figure& keys, const RowSteps& row, std::size_t step, const StepRange& range,
+                 ColormapKind colormap) {
+    const RowStep& of = row.steps[step];
+    Figure figure = keys;
+    resize(figure, 1);
+    for (std::size_t j = 0; j < of.numbers.size(); ++j) set_value(figure, j, of.numbers[j], row.closed[j]);
+    figure.scale = step_scale(of, range, colormap);
+    figure.unit = is_of_weights(of.kind) ? Unit::probability : Unit::real;
+    const bool is_short = count_code_points(of.title) <= k_longest_title;
+    figure.title = is_short ? of.title : of.symbol;
+    return figure;
+}
+
+Figure products_of(const Figure& keys, const RowSteps& row, const RowStep& of) {
+    Figure figure = keys;
+    resize(figure, row.values->shape().columns);
+    double largest = 1e-30;
+    for (int j = 0; j < figure.rows; ++j) {
+        const std::vector<double> products = weighted_value(row, j);
+        for (int k = 0; k < figure.columns; ++k) {
+            const double each = products[static_cast<std::size_t>(k)];
+            set_value(figure, figure.cell(j, k), each, row.closed[static_cast<std::size_t>(j)]);
+            if (std::isfinite(each)) largest = std::max(largest, std::abs(each));
+        }
+    }
+    figure.scale = {&diverging_colormap(), -largest, largest};
+    figure.unit = Unit::real;
+    figure.title = fmt::format("{}  ±{}", of.symbol, short_text(largest));
+    return figure;
+}
+
+}  // namespace
+
+std::vector<StepRange> step_ranges(const RowSteps& row) {
+    StepRange scores{0, 0};
+    const auto widen = [](StepRange& range, const RowStep& step) {
+        for (const double each : step.numbers)
+            if (std::isfinite(each)) range = {std::min(range.min, each), std::max(range.max, each)};
+    };
+    for (const RowStep& step : row.steps)
+        if (step.kind == StepKind::scores) widen(scores, step);
+    std::vector<StepRange> ranges;
+    for (const RowStep& step : row.steps) {
+        StepRange range{0, 0};
+        switch (step.kind) {
+            case StepKind::scores: range = scores; break;
+            case StepKind::exponentials:
+            case StepKind::weights: range.max = 1; [[fallthrough]];
+            case StepKind::signed_:
+            case StepKind::products: widen(range, step); break;
+            case StepKind::sum:
+                widen(range, step);
+                range.max = std::max(-range.min, range.max);
+                range.min = -range.max;
+                break;
+        }
+        if (!(range.min < range.max)) range.max = range.min + 1;
+        ranges.push_back(range);
+    }
+    return ranges;
+}
+
+ColorScale step_scale(const RowStep& step, const StepRange& range, ColormapKind colormap) {
+    if (is_of_weights(step.kind)) return {&colormap_of(colormap), 0, range.max};
+    const double most = std::max(-range.min, range.max);
+    return {&diverging_colormap(), -most, most};
+}
+
+std::string why_no_step_sheet(const Trace& trace, const Stage& stage, const HeadChoice& head) {
+    if (last_weights(trace, std::max(1, stage.layer)) != &stage)
+        return "only a row of weights is computed step by step";
+    if (head.kind == HeadChoice::Kind::mean && stage.shape().heads > 1)
+        return "a mean over the heads is not computed step by step: choose one head";
+    return "";
+}
+
+Sheet sheet_of_steps(const Trace& trace, const Stage& weights, const HeadChoice& head,
+                     const Presentation& presentation) {
+    const int query = locked_query(presentation, weights.shape().rows);
+    const RowSteps row = row_steps(trace, weights, std::max(0, head.head), query);
+    const std::vector<StepRange> ranges = step_ranges(row);
+    const Figure of_row = panel(make_row_figure(trace, weights, head, presentation, query));
+    const Figure keys = of_keys(of_row);
+    const int features = row.values ? row.values->shape().columns : 1;
+    const double narrow = std::min(1.0, k_products_width / features);
+    Sheet sheet;
+    sheet.title = fmt::format("{} of “{}”, step by step", stage_heading(*weights.info),
+                              trace.row_label(weights, query));
+    sheet.subtitle = side_by_side(formula(trace, weights), {head_fact(weights, head)});
+    for (std::size_t i = 0; i < row.steps.size(); ++i) {
+        const RowStep& step = row.steps[i];
+        const int column = static_cast<int>(i);
+        const bool repeats = i > 0;
+        switch (step.kind) {
+            case StepKind::scores:
+            case StepKind::signed_:
+            case StepKind::exponentials:
+            case StepKind::weights:
+                sheet.panels.push_back({.figure = column_of(keys, row, i, ranges[i], presentation.colormap),
+                                        .column = column,
+                                        .repeats_rows = repeats,
+                                        .row_squeeze = k_flat});
+                break;
+            case StepKind::products:
+                sheet.panels.push_back({.figure = products_of(keys, row, step),
+                                        .column = column,
+                                        .repeats_rows = repeats,
+                                        .row_squeeze = k_flat,
+                                        .column_squeeze = narrow});
+                break;
+            case StepKind::sum: {
+                Figure sum = panel(make_row_figure(trace, *step.stage, head_on_screen(*step.stage, head),
+                                                   presentation, query));
+                sum.column_labels.clear();
+                sum.scale = step_scale(step, ranges[i], presentation.colormap);
+                sum.title = fmt::format("{}  ±{}", step.symbol.empty() ? step.title : step.symbol,
+                                        short_text(ranges[i].max));
+                sheet.panels.push_back({.figure = std::move(sum),
+                                        .row = 1,
+                                        .column = column - 1,
+                                        .row_squeeze = k_flat,
+                                        .column_squeeze = narrow});
+                break;
+            }
+        }
+    }
+    return sheet;
+}
+
+}  // namespace attnscope
