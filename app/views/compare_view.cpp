@@ -539,6 +539,7 @@ void row_as_bars(Desk& desk, const Ui& ui, const CompareScene& scene, const Area
     const std::vector<BarOfKey> bars = bars_of(scene, row_a, row_b, most);
     const bool weights = scene.b->stage->info->unit == Unit::probability;
     const std::string name = legible(scene.b->row_label(row_b));
+    const float values = text_width(ui.fonts.mono_small, "-00.0000") + ui.px(10);
     const float title = draw_text(list, ui.fonts.strong, area.min, ink(ui.theme.text),
                                   fmt::format("Row “{}”", name), Align::left, area.width());
     std::string facts = "A above, B below";
@@ -548,7 +549,7 @@ void row_as_bars(Desk& desk, const Ui& ui, const CompareScene& scene, const Area
         facts +=
             fmt::format("  ·  A: {}  ·  B: {}", entropy_text(*scene.a, row_a), entropy_text(*scene.b, row_b));
     draw_text(list, ui.fonts.caption, {area.min.x + title + ui.px(12), area.min.y + ui.px(2)},
-              ink(ui.theme.secondary), facts, Align::left, area.width() - title - ui.px(12));
+              ink(ui.theme.secondary), facts, Align::left, area.width() - title - 2 * values - ui.px(24));
     double low = 0, high = weights ? 1 : 0;
     for (const BarOfKey& bar : bars)
         for (const auto& value : {bar.a, bar.b})
@@ -556,14 +557,16 @@ void row_as_bars(Desk& desk, const Ui& ui, const CompareScene& scene, const Area
                 low = std::min<double>(low, *value);
                 high = std::max<double>(high, *value);
             }
-    const float labels = ui.px(k_most_compare_labels),
-                values = text_width(ui.fonts.mono_small, "-00.0000") + ui.px(10);
+    const float labels = ui.px(k_most_compare_labels);
     const float left = area.min.x + labels + ui.px(10), right = area.max.x - 2 * values - ui.px(8);
     if (right - left < ui.px(40) || !(high > low)) return;
     const auto x_of = [&](double value) {
         return left + static_cast<float>((value - low) / (high - low)) * (right - left);
     };
     const ColorScale scale = shared_scale(desk, scene);
+    const float heading = area.min.y + ui.px(4);
+    draw_text(list, ui.fonts.strong, {area.max.x - values, heading}, ink(ui.theme.text), "A", Align::right);
+    draw_text(list, ui.fonts.strong, {area.max.x, heading}, ink(ui.theme.secondary), "B", Align::right);
     float y = area.min.y + ui.px(26);
     for (const BarOfKey& each : bars) {
         draw_text(list, ui.fonts.body, {area.min.x + labels, y + ui.px(2)}, ink(ui.theme.secondary),

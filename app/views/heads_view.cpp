@@ -8,6 +8,7 @@
 #include "app/document/heads_order.h"
 #include "app/ui/widgets.h"
 #include "app/views/choosing.h"
+#include "app/views/matrix_panel.h"
 #include "app/views/small_pictures.h"
 #include "app/views/views.h"
 #include "core/mechanism/mechanisms.h"
@@ -191,6 +192,38 @@ void texts_below(Desk& desk, const Ui& ui, const Survey& survey, const SurveyedH
                   shown_number, Align::right);
 }
 
+/// The words beside the heads at the left edge and above those at the upper one; 0: the cells are too small.
+struct WordRoom {
+    float left = 0, above = 0;
+
+    Area inside(const Area& body) const { return {{body.min.x + left, body.min.y + above}, body.max}; }
+};
+
+WordRoom word_room(const Ui& ui, const ShownStage& shown, const Area& body, const Grid& grid) {
+    constexpr float k_least_row = 12, k_longest_word = 86;
+    if (grid.side < ui.px(k_least_row) * static_cast<float>(std::max(shown.rows(), shown.columns())))
+        return {};
+    const auto room = [&](float longest) { return std::min(longest, ui.px(k_longest_word)) + ui.px(10); };
+    const WordRoom words{
+        room(longest_text(ui, shown.rows(), [&](int i) { return shown.row_label(i); })),
+        room(longest_text(ui, shown.columns(), [&](int j) { return shown.column_label(j); }))};
+    return words.left < body.width() / 3 && words.above < body.height() / 4 ? words : WordRoom{};
+}
+
+void words_of(const Desk& desk, const Ui& ui, const ShownStage& shown, const Area& picture, WordRoom words) {
+    const Highlight lit = current_highlight(desk.state, desk.document.presentation(), shown.trace);
+    const auto axis = [](int count, float low, float high) {
+        return AxisPlace{count, low, high, low, (high - low) / static_cast<float>(count)};
+    };
+    MatrixPlace place{axis(shown.rows(), picture.min.y, picture.max.y),
+                      axis(shown.columns(), picture.min.x, picture.max.x)};
+    const float frame = ui.px(4);  // around a chosen head
+    place.rows.view_min -= frame;
+    place.columns.view_min -= frame;
+    matrix_labels(ui, shown, place, words.left > 0, words.left, lit_row(lit, *shown.stage->info),
+                  lit_column(lit, *shown.stage->info), words.above);
+}
+
 /// The mouse on a tile points at the cell of its matrix.
 void point_in(Desk& desk, const ShownStage& shown, const Area& picture) {
     const ImVec2 mouse = ImGui::GetIO().MousePos;
@@ -203,12 +236,16 @@ void point_in(Desk& desk, const ShownStage& shown, const Area& picture) {
               index(mouse.x, picture.min.x, picture.width(), shown.columns())});
 }
 
+ShownStage shown_head(const Survey& survey, const SurveyedHead& head) {
+    const HeadChoice choice = head.at.head < 0 ? HeadChoice{HeadChoice::Kind::mean}
+                                               : HeadChoice{HeadChoice::Kind::one, head.at.head};
+    return {survey.of.trace.get(), head.stage, head_on_screen(*head.stage, choice)};
+}
+
 void tile(Desk& desk, const Ui& ui, const Survey& survey, const SurveyedHead& head, const ColorScale& scale,
           const Grid& grid, const Area& place) {
     ImDrawList* list = ImGui::GetWindowDrawList();
-    const HeadChoice choice = head.at.head < 0 ? HeadChoice{HeadChoice::Kind::mean}
-                                               : HeadChoice{HeadChoice::Kind::one, head.at.head};
-    const ShownStage shown{survey.of.trace.get(), head.stage, head_on_screen(*head.stage, choice)};
+    const ShownStage shown = shown_head(survey, head);
     const Area picture = picture_in(place, shown);
     const bool chosen = survey.of.chosen == head.at;
     ImGui::PushID(head.at.layer * 1000 + head.at.head);
@@ -263,11 +300,22 @@ void heads_view(Desk& desk, const Ui& ui, const Area& area, const Run&) {
     const std::vector<const SurveyedHead*> heads = in_order(*survey, order);
     const int count = static_cast<int>(heads.size()), layers = std::max(1, layers_of(*survey->of.trace));
     const bool by_layer = order == k_heads_by_layer && layers > 1 && count % layers == 0;
-    const Grid grid = by_layer ? grid_of(ui, body, layers, count / layers) : grid_for(ui, body, count);
+    const auto grid_in = [&](const Area& place) {
+        return by_layer ? grid_of(ui, place, layers, count / layers) : grid_for(ui, place, count);
+    };
+    const WordRoom words = word_room(ui, shown_head(*survey, *heads.front()), body, grid_in(body));
+    const Area tiles = words.inside(body);
+    const Grid grid = grid_in(tiles);
     if (grid.side < 2) return;
     const ColorScale scale = common_scale(desk, *survey, *survey->of.trace);
-    for (int i = 0; i < count; ++i)
-        tile(desk, ui, *survey, *heads[static_cast<std::size_t>(i)], scale, grid, grid.place(body, i));
+    for (int i = 0; i < count; ++i) {
+        const SurveyedHead& head = *heads[static_cast<std::size_t>(i)];
+        const Area place = grid.place(tiles, i);
+        tile(desk, ui, *survey, head, scale, grid, place);
+        const ShownStage shown = shown_head(*survey, head);
+        const WordRoom own{i % grid.columns == 0 ? words.left : 0, i < grid.columns ? words.above : 0};
+        if (own.left > 0 || own.above > 0) words_of(desk, ui, shown, picture_in(place, shown), own);
+    }
 }
 
 }  // namespace attnscope

@@ -30,6 +30,7 @@ void matrix_labels(const Ui& ui, const ShownStage& shown, const MatrixPlace& pla
                   ink(lit ? ui.theme.text : ui.theme.secondary), legible(shown.row_label(i)), Align::right,
                   width - ui.px(8));
     }
+    if (column_room <= 0) return;
     const bool level = column_room <= ui.px(20);
     const int column_stride = label_stride(ui, place.columns.pitch);
     const float y = place.rows.view_min - ui.px(5);
@@ -63,7 +64,11 @@ ImFont* number_font(const Ui& ui, const std::string& widest, ImVec2 cell) {
 void cell_numbers(Desk& desk, const Ui& ui, const MatrixPlace& place, const ColorScale& scale, bool signs,
                   const std::function<std::optional<float>(int, int)>& value) {
     if (!desk.document.presentation().values || is_behind(desk)) return;
-    ImFont* font = number_font(ui, signs ? "+0.00" : "0.00", {place.columns.pitch, place.rows.pitch});
+    // As many decimals for all as leave three digits to the largest.
+    const double most = std::max(std::abs(scale.min), std::abs(scale.max));
+    const int decimals = most < 10 ? 2 : most < 100 ? 1 : 0;
+    const std::string widest = (signs || scale.min < 0 ? "-" : "") + std::string(most < 100 ? "0.00" : "000");
+    ImFont* font = number_font(ui, widest, {place.columns.pitch, place.rows.pitch});
     if (!font) return;
     ImDrawList* list = ImGui::GetWindowDrawList();
     for (int i = place.rows.first(); i <= place.rows.last(); ++i)
@@ -71,10 +76,10 @@ void cell_numbers(Desk& desk, const Ui& ui, const MatrixPlace& place, const Colo
             const std::optional<float> number = value(i, j);
             if (!number || !std::isfinite(*number)) continue;
             const Rgb8 color = contrasting(scale.color(*number), ui.theme.on_light, ui.theme.on_dark);
-            const double rounded = std::round(*number * 100) / 100;
-            const std::string text = std::abs(*number) >= 100 ? short_text(*number)
-                                     : signs && rounded > 0   ? fmt::format("+{:.2f}", rounded)
-                                                              : fmt::format("{:.2f}", rounded + 0.0);
+            const double unit = std::pow(10, decimals), rounded = std::round(*number * unit) / unit + 0.0;
+            const std::string text = std::abs(*number) >= 1000 ? short_text(*number)
+                                     : signs && rounded > 0    ? fmt::format("+{:.{}f}", rounded, decimals)
+                                                               : fmt::format("{:.{}f}", rounded, decimals);
             draw_text(list, font,
                       {place.columns.middle(j), place.rows.middle(i) - compat::font_size(*font) / 2},
                       ink(color), text, Align::center);

@@ -14,8 +14,9 @@ namespace attnscope {
 /// The width of the longest of `count` labels; of very many, of some of them.
 float longest_text(const Ui& ui, int count, const std::function<std::string(int)>& label);
 
-/// Labels of the columns above the matrix, level if `column_room` is the height of a line, else upright; with
-/// `rows`, those of the rows in the `width` pixels at its left. The lit ones are strong; −1: none.
+/// Labels of the columns above the matrix, level if `column_room` is the height of a line, else upright,
+/// none if it is 0; with `rows`, those of the rows in the `width` pixels at its left. The lit ones are
+/// strong; −1: none.
 void matrix_labels(const Ui& ui, const ShownStage& shown, const MatrixPlace& place, bool rows, float width,
                    int lit_row, int lit_column, float column_room);
 

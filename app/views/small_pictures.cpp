@@ -5,7 +5,7 @@
 namespace attnscope {
 namespace {
 
-constexpr float k_under = 24;  ///< below a small picture
+constexpr float k_under = 30;  ///< below a small picture
 constexpr float k_gap = 12;
 constexpr float k_least_with_text = 40;  ///< side of a small picture that has one
 

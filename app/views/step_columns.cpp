@@ -269,7 +269,7 @@ void sum(const Context& c, int column_index) {
     const Area area{{column.min.x + c.ui.px(k_pad), c.at.totals + c.ui.px(6)},
                     {column.max.x - c.ui.px(k_pad), column.max.y - c.ui.px(4)}};
     const float zero = (area.min.y + area.max.y) / 2, part = grown(c.scene, step);
-    const bool current = c.scene.playback.current() == step;
+    const bool current = c.scene.current == step;
     const StepRange range = c.scene.ranges[static_cast<std::size_t>(step)];
     c.list->AddLine({area.min.x, zero}, {area.max.x, zero}, ink(c.ui.theme.faint, 0.7f));
     const auto count = static_cast<float>(of.numbers.size());
@@ -396,7 +396,7 @@ void use_sum(const Context& c, int column_index) {
 
 void column(const Context& c, int index) {
     const Area& place = c.at.columns[static_cast<std::size_t>(index)];
-    const bool current = c.scene.playback.current() == index, reached = c.scene.playback.share(index) > 0;
+    const bool current = c.scene.current == index, reached = c.scene.playback.share(index) > 0;
     const Area frame{place.min, {place.max.x, c.at.totals + c.ui.px(k_total)}};
     if (current) {
         c.list->AddRectFilled(frame.min, frame.max, ink(c.ui.theme.raised), c.ui.px(4));

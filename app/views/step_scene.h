@@ -21,6 +21,7 @@ struct StepScene {
     int lit_key;         ///< pointed at or locked; −1: none
     const Proof& score;  ///< of that key
     StepPlayback& playback;
+    int current;  ///< the step that is being taken or was taken last; of all taken that of the stage in focus
 
     bool has_products() const { return row.values != nullptr; }
     /// The steps that stand beside each other: all but the sum, which stands below the products.

@@ -39,6 +39,15 @@ int lit_key(const Desk& desk, const Trace& trace, int keys) {
     return key < keys ? key : -1;
 }
 
+/// The step to point out: where the playback is or, once all are taken, that of the stage in focus.
+int current_step(const Desk& desk, const RowSteps& row) {
+    const StepPlayback& playback = desk.state.step_playback;
+    const StageKey focus = desk.document.presentation().stage;
+    for (std::size_t i = 0; i < row.steps.size() && playback.shown() >= playback.steps; ++i)
+        if (row.steps[i].stage && row.steps[i].stage->key().stage == focus.stage) return static_cast<int>(i);
+    return playback.current();
+}
+
 StepScene scene_of(Desk& desk, const Stage& weights) {
     const Trace& trace = *desk.document.trace();
     const Presentation& presentation = desk.document.presentation();
@@ -51,8 +60,9 @@ StepScene scene_of(Desk& desk, const Stage& weights) {
     const Stage& scores = *row.steps.front().stage;
     const Proof& score = desk.document.proof(scores, std::min(head, scores.shape().heads - 1), {query, key});
     desk.state.step_playback.steps = static_cast<int>(row.steps.size());
-    return {trace, shown, std::move(row), std::move(ranges),       query_words(trace, weights),
-            key,   lit,   score,          desk.state.step_playback};
+    const int current = current_step(desk, row);
+    return {trace, shown, std::move(row), std::move(ranges),        query_words(trace, weights),
+            key,   lit,   score,          desk.state.step_playback, current};
 }
 
 // ---- header
@@ -117,7 +127,9 @@ void controls(const Ui& ui, StepScene& scene, const Area& area) {
     if (button("step.play", playback.playing ? "Pause" : "Play", "Play or pause (Space)", 84))
         playback.play_or_pause();
     if (button("step.forward", "+ 1", "One step (→)", 48)) playback.step(1);
-    const std::string count = fmt::format("step {} of {}", playback.current() + 1, playback.steps);
+    const std::string count = playback.shown() < playback.steps
+                                  ? fmt::format("step {} of {}", playback.current() + 1, playback.steps)
+                                  : fmt::format("all {} steps", playback.steps);
     const float room = text_width(ui.fonts.caption, "step 00 of 00") + ui.px(14);
     draw_text(ImGui::GetWindowDrawList(), ui.fonts.caption, {area.max.x, area.min.y + ui.px(6)},
               ink(ui.theme.secondary), count, Align::right);
@@ -181,7 +193,7 @@ void chooser(Desk& desk, const Ui& ui, const StepScene& scene, const Area& area)
 
 void sentence(const Ui& ui, const StepScene& scene, const Area& area) {
     ImDrawList* list = ImGui::GetWindowDrawList();
-    const int current = scene.playback.current();
+    const int current = scene.current;
     const std::string name = current < 0 ? "Nothing is computed yet" : scene.step(current).title;
     const std::string text = current < 0 ? "Space plays, → takes one step, ↑ and ↓ choose another query."
                                          : scene.step(current).sentence;

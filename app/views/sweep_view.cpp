@@ -84,9 +84,11 @@ void header(Desk& desk, const Ui& ui, const Area& area, const SweptValues* swept
     const Sweep sweep = sweep_of(desk);
     const Stage& stage = focused_stage(*desk.document.trace(), desk.document.presentation().stage);
     const std::size_t count = swept ? swept->frames.size() : 0;
-    const std::string title = capitalized(stage_heading(*stage.info)) +
-                              (count ? fmt::format(" at {} values of {}", count, option_of(sweep))
-                                     : fmt::format(" at values of {}", option_of(sweep)));
+    const std::string title =
+        capitalized(stage_heading(*stage.info)) +
+        (!count                 ? fmt::format(" at values of {}", option_of(sweep))
+         : sweep == Sweep::seed ? fmt::format(" with {} seeds", count)
+                                : fmt::format(" at {} values of {}", count, option_of(sweep)));
     const float drawn =
         draw_text(list, ui.fonts.title, area.min, ink(ui.theme.text), title, Align::left, area.width());
     const std::string hint(hint_of(sweep));
@@ -244,7 +246,13 @@ void panel(Desk& desk, const Ui& ui, const SweepScene& scene, Panel which, const
     }
     matrix_labels(ui, scene.shown, place, has_rows, at.labels, scene.lit ? scene.lit->row : -1,
                   scene.lit ? scene.lit->column : -1, at.column_labels);
-    const std::string facts = is_frame ? "" : which == Panel::mean ? "where defined" : "standard deviation";
+    const bool has_gaps =
+        !is_frame &&
+        (scene.swept.spread->count.array() < static_cast<float>(scene.swept.frames.size())).any();
+    const std::string facts = is_frame                    ? ""
+                              : which == Panel::deviation ? "standard deviation"
+                              : has_gaps                  ? "where defined"
+                                                          : "";
     const float room = at.rights[i_of] - place.view().min.x;
     const auto has_room = [&](const std::string& text) { return text_width(ui.fonts.title, text) <= room; };
     const bool says_setting = sweeps_numbers(scene.swept.of.sweep) && has_room(scene.frame->shown.name);
@@ -322,8 +330,8 @@ void every_value(Desk& desk, const Ui& ui, const SweepScene& scene, const Area& 
         panel(desk, ui, each, Panel::frame, *at, i);
         const Area picture = at->panels[static_cast<std::size_t>(i)].view();
         if (i == desk.state.sweep_playback.frame)
-            ImGui::GetWindowDrawList()->AddRect({picture.min.x - 4, picture.min.y - 4},
-                                                {picture.max.x + 4, picture.max.y + 4}, ink(ui.theme.accent),
+            ImGui::GetWindowDrawList()->AddRect({picture.min.x - 2, picture.min.y - 2},
+                                                {picture.max.x + 2, picture.max.y + 2}, ink(ui.theme.accent),
                                                 3, 0, ui.px(1.8f));
         ImGui::PopID();
     }

@@ -170,30 +170,6 @@ void require_drawable(std::string_view stage, int rows, int columns, int cell_si
                                     : "export it as npy or csv instead"));
 }
 
-Rgb8 Figure::fill(std::size_t cell) const {
-    switch (marks[cell]) {
-        case CellMark::value:
-        case CellMark::chosen: return scale.color(values[cell]);
-        case CellMark::masked:
-        case CellMark::not_compared: return hatches ? theme->masked : theme->line;
-        case CellMark::open: return theme->raised;
-        case CellMark::nan: return theme->nan;
-        case CellMark::plus_infinity: return theme->plus_infinity;
-        case CellMark::minus_infinity: return theme->minus_infinity;
-    }
-    return {};
-}
-
-double Figure::cover(std::size_t cell) const {
-    if (!image) return 1;
-    if (marks[cell] == CellMark::chosen) return 0;
-    return marks[cell] == CellMark::masked ? k_cover_closed : cover_of(scale, values[cell]);
-}
-
-Rgb8 Figure::surface(std::size_t cell) const {
-    return image ? mixed(image->patches[cell], fill(cell), cover(cell)) : fill(cell);
-}
-
 std::string Figure::text(std::size_t cell) const {
     using enum CellMark;
     const CellMark mark = marks[cell];

@@ -10,35 +10,50 @@
 namespace attnscope {
 namespace {
 
-void as_it_is(Presentation&) {}
+void as_it_is(Session&) {}
 
 template <ViewKind view>
-void in_view(Presentation& presentation) {
-    presentation.view = view;
+void in_view(Session& session) {
+    session.presentation.view = view;
 }
 
 /// A, B and B − A of the weights.
-void compared(Presentation& presentation) {
-    presentation.view = ViewKind::compare;
-    presentation.focus("weights"_stage);
+void compared(Session& session) {
+    session.presentation.view = ViewKind::compare;
+    session.presentation.focus("weights"_stage);
+}
+
+void compared_scores(Session& session) {
+    compared(session);
+    session.presentation.focus("scaled"_stage);
 }
 
 /// The weights at every value of a setting.
-void sweep_of(Presentation& presentation, Sweep sweep) {
-    presentation.view = ViewKind::sweep;
-    presentation.sweep = sweep;
-    presentation.focus("weights"_stage);
+void sweep_of(Session& session, Sweep sweep) {
+    session.presentation.view = ViewKind::sweep;
+    session.presentation.sweep = sweep;
+    session.presentation.focus("weights"_stage);
 }
 
-void of_seeds(Presentation& presentation) { sweep_of(presentation, Sweep::seed); }
-void of_normalizers(Presentation& presentation) { sweep_of(presentation, Sweep::normalizer); }
+void of_seeds(Session& session) { sweep_of(session, Sweep::seed); }
 
-void step_of_noir(Presentation& presentation) {
-    presentation.view = ViewKind::alignment;
-    presentation.lock("alignment"_stage, Cell{2, 1});
+/// Warmer, so that the functions differ more.
+void of_normalizers(Session& session) {
+    sweep_of(session, Sweep::normalizer);
+    session.experiment.weighting.temperature = 4;
 }
 
-void output_of_you(Presentation& presentation) { presentation.lock("context"_stage, Cell{1, 3}); }
+void step_of_noir(Session& session) {
+    session.presentation.view = ViewKind::alignment;
+    session.presentation.lock("alignment"_stage, Cell{2, 1});
+}
+
+void steps_of_translate(Session& session) {
+    session.presentation.view = ViewKind::step;
+    session.presentation.lock("weights"_stage, Cell{1, 5});
+}
+
+void output_of_you(Session& session) { session.presentation.lock("context"_stage, Cell{1, 3}); }
 
 constexpr std::array k_questions = {
     Question{
@@ -47,61 +62,67 @@ constexpr std::array k_questions = {
         "0.856. Point at another token to see its row, click it to lock it.",
         "scaled-dot-product", "", as_it_is},
     Question{"Why is this cell so high?",
-             "The inspector adds up q · k term by term, divides by √d_k, subtracts the row's maximum, takes "
-             "exp and divides by the row's sum: the last number is the cell. Beside it is the second-largest "
-             "of the row: its score is 1.81 lower, so its weight is exp(1.81) = 6.1 times smaller.",
+             "The query of “you” and the key of “to” have the same sign in 15 of 16 features, so nearly all "
+             "products are positive: they add up to 53.9. Divided by √d_k that is 13.5, 1.81 more than the "
+             "second-largest, “translate”; so its weight is exp(1.81) = 6.1 times as large.",
              "scaled-dot-product", "", as_it_is},
-    Question{"What does dividing by √d_k do?",
-             "A divides the scores by √d_k, B does not. Larger scores make the softmax sharper: in B nearly "
-             "every row gives all its weight to one word.",
-             "scaled-dot-product", "no scaling", compared},
+    Question{
+        "What does dividing by √d_k do?",
+        "B does not divide: its scores differ 4 times as much. “to” leads “translate” by 7.24 instead of "
+        "1.81, and gets 0.999 instead of 0.856. A sum of d_k products grows with √d_k; dividing undoes that, "
+        "so that the softmax does not give everything to one word.",
+        "scaled-dot-product", "no scaling", compared},
     Question{
         "What changes when a token may not see the future?",
-        "In B the cells above the diagonal are masked. The weight that they had in A is shared among the "
-        "remaining words, so each row still sums to 1.",
+        "In B the cells above the diagonal, the later words, are masked. The weight that they had in A is "
+        "shared among the remaining words in proportion, so each row still sums to 1.",
         "scaled-dot-product", "causal mask", compared},
+    Question{"How do two heads differ?",
+             "Five heads that we designed: head 1 leads from a pronoun to its noun (“it” → “cat”), 2 from an "
+             "adjective (“black” → “cat”), 3 from a verb to its subject (“cross” → “cat”), 4 to the word "
+             "before, 5 "
+             "to the same word. An even row has nothing to ask for. Shift+click a head to compare it.",
+             "designed-heads", "", in_view<ViewKind::heads>},
     Question{
-        "How do two heads differ?",
-        "Each asks for something else: head 1 for the noun that a pronoun stands for, 2 for an adjective's "
-        "noun, 3 for a verb's subject, 4 for the word before, 5 for the same word. An even row has nothing "
-        "to ask for. Shift+click a head to compare it.",
-        "designed-heads", "", in_view<ViewKind::heads>},
-    Question{"Is this pattern real, or an artifact of the seed?",
-             "The same sentence with weights from nine seeds, their mean and their spread. What comes from "
-             "one seed fades in the mean: “you” attends to “to” with 0.856 here, with 0.346 ± 0.410 over "
-             "all. A pattern that stays does not come from the seed.",
-             "scaled-dot-product", "", of_seeds},
+        "Is this pattern real, or an artifact of the seed?",
+        "An artifact: it does not survive a change of seed. “you” attends to “to” with 0.856 here, with "
+        "0.346 "
+        "± 0.410 over nine seeds, so what comes from one seed fades in the mean. A pattern that stays does "
+        "not come from the seed.",
+        "scaled-dot-product", "", of_seeds},
     Question{
         "How does softmax turn scores into weights?",
-        "By three steps, column by column: subtract the row's maximum, take exp, divide by the row's sum. "
-        "“translate” is 1.81 below the maximum: exp(−1.81) = 0.164, and 0.164 ÷ 1.17 = 0.140. Space plays "
-        "them; change the temperature and watch the bars.",
-        "scaled-dot-product", "", in_view<ViewKind::step>},
-    Question{"What is the output vector made of?",
-             "A cell of the context is the sum of the values in its column, each times the weight of its "
-             "word. The inspector lists the products, and says what the whole row consists of: mostly the "
-             "value of “to”.",
-             "scaled-dot-product", "", output_of_you},
+        "By three steps, the columns “− row max”, “exp” and “weights”: subtract the row's maximum, take exp, "
+        "divide by the row's sum. “translate” is 1.81 below the maximum: exp(−1.81) = 0.164, and 0.164 ÷ "
+        "1.17 = 0.140. Space plays them; change the temperature and watch the bars.",
+        "scaled-dot-product", "", steps_of_translate},
+    Question{
+        "What is the output vector made of?",
+        "The output of “you” is its row of the context: 0.856 times the value of “to”, 0.140 times that of "
+        "“translate”, and almost nothing of the others. The inspector shows it for the locked feature: the "
+        "weight of each word times its value, and their sum.",
+        "scaled-dot-product", "", output_of_you},
     Question{
         "How do dot-product and additive scores differ?",
-        "A compares query and key by their dot product, divided by √d_k: scores from −21.3 to 23.0, which "
-        "softmax turns into nearly all or nothing. B does so by a small network with tanh, as Bahdanau did: "
-        "scores from −0.66 to 0.69, so its weights are nearly even.",
-        "scaled-dot-product", "additive score", compared},
+        "A: q · k ÷ √d_k, from −21.3 to 23.0: softmax makes nearly all or nothing of them. B: v · tanh(W q + "
+        "U k), as in Bahdanau et al., from −0.66 to 0.69, because tanh stays between −1 and 1: its weights "
+        "are nearly even until training makes v grow (question 11).",
+        "scaled-dot-product", "additive score", compared_scores},
     Question{
         "What does padding do?",
-        "Padding fills short sentences up to a common length. In B the second half of the keys is padding: "
-        "masked, so that it gets no weight whatever stands there. The other words share what it had.",
-        "scaled-dot-product", "padding mask", compared},
+        "A sentence of four words, filled up to eight with “pad”. In A the filling gets weight like any "
+        "word; in B it is masked and gets none, whatever its numbers, and the four words share the rest. The "
+        "rows of “pad” are computed as well, but not used.",
+        "scaled-dot-product", "padding mask", compared, "Can you help me pad pad pad pad"},
     Question{"How does a decoder align with its source?",
              "Each step of the decoder is a row: its weights say which source word it reads. “noir” reads "
              "“black”, against the order of the words. Play, or click a step.",
              "bahdanau-alignment", "", step_of_noir},
     Question{
         "What is the difference between soft and hard, global and local attention?",
-        "Global attention considers all words: softmax shares a row's weight among them, hard gives all of "
-        "it to one, sparsemax to few. Local attention considers a window: local-m at the query's own place, "
-        "local-p at a place that it predicts.",
+        "Soft: softmax shares a row's weight; hard: all of it to one; sparsemax: to few. These three are "
+        "global and consider all words. Local attention considers a window: local-m at the query's own "
+        "place, local-p at a place that it predicts, fading with distance, so its rows sum to less than 1.",
         "scaled-dot-product", "", of_normalizers},
 };
 
@@ -111,9 +132,10 @@ std::span<const Question> questions() { return k_questions; }
 
 Session answer(const Question& question) {
     Session session = load_example(question.example);
+    if (!question.sentence.empty()) session.experiment.input.text = question.sentence;
     if (const ComparisonPreset* preset = find_comparison_preset(question.preset))
         session = with_preset(session, *preset).value_or(session);
-    question.show(session.presentation);
+    question.show(session);
     session.note = std::string(question.text) + " " + std::string(question.look);
     return session;
 }

@@ -13,8 +13,9 @@ struct Question {
     std::string_view look;     ///< what to look at in the session, in one or two sentences
     std::string_view example;  ///< that the session is made from
     std::string_view preset;   ///< the ComparisonPreset that is applied; "" if none
-    /// Sets the view, the stage and the cell to look at.
-    void (*show)(Presentation& presentation);
+    /// Sets the view, the stage and the cell to look at, and what else makes the answer plain.
+    void (*show)(Session& session);
+    std::string_view sentence = {};  ///< in place of the example's
 };
 
 /// Every question, in the order in which they come up.

@@ -7,6 +7,7 @@
 
 #include "core/error.h"
 #include "core/experiment/experiment.h"
+#include "core/op/normalizers.h"
 #include "core/session/applies.h"
 #include "core/session/options.h"
 
@@ -33,6 +34,15 @@ Values names_of(const Session&, int count) {
     Values names;
     for (const auto& [value, name] : choices<Choice>())
         if (std::ssize(names) < count) names.emplace_back(name);
+    return names;
+}
+
+/// Global attention comes before local attention.
+Values normalizations(const Session&, int count) {
+    Values names;
+    for (const bool is_local : {false, true})
+        for (const auto& [choice, name] : choices<Normalization>())
+            if (has_window(choice) == is_local && std::ssize(names) < count) names.emplace_back(name);
     return names;
 }
 
@@ -96,7 +106,7 @@ constexpr SweepRow row_of(Sweep sweep) {
             return {"score", "Score", "how each function compares query and key", names_of<Score>, false};
         case Sweep::normalizer:
             return {"normalizer", "Normalization", "how each function turns scores into weights",
-                    names_of<Normalization>, false};
+                    normalizations, false};
     }
     return {};
 }

@@ -297,7 +297,8 @@ TEST(BatchTest, WithEveryValueOfEverySettingTheDecoderOfManySentencesIsThatOfThe
         }
     }
     for (const char* name : {"dim", "hidden", "encoder", "decoder-attention", "encoder-size", "decoder-size"})
-        EXPECT_TRUE(compared.contains(name)) << name;
+        EXPECT_TRUE(test::k_sanitized || compared.contains(name)) << name;
+    EXPECT_FALSE(compared.empty());
 }
 
 // ---- runs

@@ -134,7 +134,7 @@ TEST(BackwardTest, IsTheCentralDifferenceInDouble) {
     test::Dice dice(20);
     std::map<std::size_t, Tried> tried;
     std::set<std::string> shapes;
-    const int trials = test::k_sanitized ? 80 : 700;
+    const int trials = test::k_sanitized ? 150 : 700;
     for (int trial = 0; trial < trials; ++trial) {
         Trace trace;
         try {
@@ -155,7 +155,7 @@ TEST(BackwardTest, IsTheCentralDifferenceInDouble) {
             Checked(record, dice).check(tried[record.op->index()]);
         }
     }
-    EXPECT_GE(shapes.size(), test::k_sanitized ? 150U : 1000U);
+    EXPECT_GE(shapes.size(), test::k_sanitized ? 300U : 1000U);
     for (const auto& [op, what] : tried) {
         // Under a sanitizer the fewer trials meet the rarest operations in a shape or two.
         EXPECT_GE(what.cells, test::k_sanitized ? 1 : 20) << op;
