@@ -10,50 +10,58 @@
 namespace attnscope {
 namespace {
 
-void as_it_is(Session&) {}
+void as_it_is(Presentation&) {}
 
 template <ViewKind view>
-void in_view(Session& session) {
-    session.presentation.view = view;
+void in_view(Presentation& presentation) {
+    presentation.view = view;
 }
 
 /// A, B and B − A of the weights.
-void compared(Session& session) {
-    session.presentation.view = ViewKind::compare;
-    session.presentation.focus("weights"_stage);
+void compared(Presentation& presentation) {
+    presentation.view = ViewKind::compare;
+    presentation.focus("weights"_stage);
 }
 
-void compared_scores(Session& session) {
-    compared(session);
-    session.presentation.focus("scaled"_stage);
+void compared_at_sentence(Presentation& presentation) {
+    presentation.view = ViewKind::compare;
+    presentation.lock("weights"_stage, Cell{1, 7});
+}
+
+void compared_scores(Presentation& presentation) {
+    compared(presentation);
+    presentation.focus("scaled"_stage);
 }
 
 /// The weights at every value of a setting.
-void sweep_of(Session& session, Sweep sweep) {
-    session.presentation.view = ViewKind::sweep;
-    session.presentation.sweep = sweep;
-    session.presentation.focus("weights"_stage);
+void sweep_of(Presentation& presentation, Sweep sweep) {
+    presentation.view = ViewKind::sweep;
+    presentation.sweep = sweep;
+    presentation.focus("weights"_stage);
 }
 
-void of_seeds(Session& session) { sweep_of(session, Sweep::seed); }
+void of_seeds(Presentation& presentation) { sweep_of(presentation, Sweep::seed); }
+void of_normalizers(Presentation& presentation) { sweep_of(presentation, Sweep::normalizer); }
 
-/// Warmer, so that the functions differ more.
-void of_normalizers(Session& session) {
-    sweep_of(session, Sweep::normalizer);
-    session.experiment.weighting.temperature = 4;
+void step_of_noir(Presentation& presentation) {
+    presentation.view = ViewKind::alignment;
+    presentation.lock("alignment"_stage, Cell{2, 1});
 }
 
-void step_of_noir(Session& session) {
-    session.presentation.view = ViewKind::alignment;
-    session.presentation.lock("alignment"_stage, Cell{2, 1});
+void steps_of_translate(Presentation& presentation) {
+    presentation.view = ViewKind::step;
+    presentation.lock("weights"_stage, Cell{1, 5});
 }
 
-void steps_of_translate(Session& session) {
-    session.presentation.view = ViewKind::step;
-    session.presentation.lock("weights"_stage, Cell{1, 5});
-}
+void output_of_you(Presentation& presentation) { presentation.lock("context"_stage, Cell{1, 3}); }
 
-void output_of_you(Session& session) { session.presentation.lock("context"_stage, Cell{1, 3}); }
+/// Projections with which the scaled scores are small enough for the softmax to share.
+void small_scores(Experiment& e) { e.attention.projection = Projection::xavier; }
+
+void padded(Experiment& e) { e.input.text = "Can you help me pad pad pad pad"; }
+
+/// So warm that the functions differ more.
+void warm(Experiment& e) { e.weighting.temperature = 4; }
 
 constexpr std::array k_questions = {
     Question{
@@ -68,10 +76,10 @@ constexpr std::array k_questions = {
              "scaled-dot-product", "", as_it_is},
     Question{
         "What does dividing by √d_k do?",
-        "B does not divide: its scores differ 4 times as much. “to” leads “translate” by 7.24 instead of "
-        "1.81, and gets 0.999 instead of 0.856. A sum of d_k products grows with √d_k; dividing undoes that, "
-        "so that the softmax does not give everything to one word.",
-        "scaled-dot-product", "no scaling", compared},
+        "B does not divide: its scores differ 4 times as much. For “you”, “sentence” leads “me” by 4.43 "
+        "instead of 1.11, and gets 0.984 instead of 0.517. A sum of d_k products grows with √d_k; dividing "
+        "undoes that, so that the softmax does not give everything to one word.",
+        "scaled-dot-product", "no scaling", compared_at_sentence, small_scores},
     Question{
         "What changes when a token may not see the future?",
         "In B the cells above the diagonal, the later words, are masked. The weight that they had in A is "
@@ -113,7 +121,7 @@ constexpr std::array k_questions = {
         "A sentence of four words, filled up to eight with “pad”. In A the filling gets weight like any "
         "word; in B it is masked and gets none, whatever its numbers, and the four words share the rest. The "
         "rows of “pad” are computed as well, but not used.",
-        "scaled-dot-product", "padding mask", compared, "Can you help me pad pad pad pad"},
+        "scaled-dot-product", "padding mask", compared, padded},
     Question{"How does a decoder align with its source?",
              "Each step of the decoder is a row: its weights say which source word it reads. “noir” reads "
              "“black”, against the order of the words. Play, or click a step.",
@@ -123,7 +131,7 @@ constexpr std::array k_questions = {
         "Soft: softmax shares a row's weight; hard: all of it to one; sparsemax: to few. These three are "
         "global and consider all words. Local attention considers a window: local-m at the query's own "
         "place, local-p at a place that it predicts, fading with distance, so its rows sum to less than 1.",
-        "scaled-dot-product", "", of_normalizers},
+        "scaled-dot-product", "", of_normalizers, warm},
 };
 
 }  // namespace
@@ -132,10 +140,10 @@ std::span<const Question> questions() { return k_questions; }
 
 Session answer(const Question& question) {
     Session session = load_example(question.example);
-    if (!question.sentence.empty()) session.experiment.input.text = question.sentence;
+    if (question.set) question.set(session.experiment);
     if (const ComparisonPreset* preset = find_comparison_preset(question.preset))
         session = with_preset(session, *preset).value_or(session);
-    question.show(session);
+    question.show(session.presentation);
     session.note = std::string(question.text) + " " + std::string(question.look);
     return session;
 }

@@ -13,9 +13,10 @@ struct Question {
     std::string_view look;     ///< what to look at in the session, in one or two sentences
     std::string_view example;  ///< that the session is made from
     std::string_view preset;   ///< the ComparisonPreset that is applied; "" if none
-    /// Sets the view, the stage and the cell to look at, and what else makes the answer plain.
-    void (*show)(Session& session);
-    std::string_view sentence = {};  ///< in place of the example's
+    /// Sets the view, the stage and the cell to look at.
+    void (*show)(Presentation& presentation);
+    /// Sets what makes the answer plain, before the preset; nullptr: nothing.
+    void (*set)(Experiment& experiment) = nullptr;
 };
 
 /// Every question, in the order in which they come up.
