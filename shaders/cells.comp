@@ -61,7 +61,7 @@ float formula(uint head, uint row, uint column) {
     return a[at_a] * b[at_b] / u_x;
 #elif defined(ABLATE_TO_ZERO)  // b: 1 for an ablated head
     return b[u_b + head * u_b_head] == 0.0 ? a[at_a] : 0.0;
-#elif defined(ABLATE_TO_MEAN)  // the same; c: the whole matrices of a, u_height rows
+#elif defined(ABLATE_TO_MEAN)  // b: 1 for an ablated head; c: the whole matrices of a, u_height rows
     if (b[u_b + head * u_b_head] == 0.0) return a[at_a];
     float sum = 0.0;
     for (uint i = 0u; i < u_height; ++i) sum += c[u_c + head * u_c_head + i * u_columns + column];

@@ -26,7 +26,7 @@ const float k_closed = -uintBitsToFloat(0x7f7fffffu);
 
 bool is_nan(float x) { return (floatBitsToUint(x) & 0x7fffffffu) > 0x7f800000u; }
 
-// The value that represents both; k_closed is no value.
+// The value that represents both; k_closed is not a value.
 float stronger(float p, float q) {
     if (p == k_closed || q == k_closed) return p == k_closed ? q : p;
     if (is_nan(p) || is_nan(q)) return uintBitsToFloat(0x7fc00000u);

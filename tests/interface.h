@@ -84,7 +84,7 @@ protected:
     Interaction& interaction() { return workspace->interaction(); }
     const std::string& text() { return document().experiment().input.text; }
 
-    /// One frame, `seconds` after the one before; drawn only if somebody looks at it.
+    /// One frame, `seconds` after the one before; drawn only if it is visible.
     void step(bool visible = false, double seconds = 1.0 / 60) {
         window->context().bind();
         const HeadlessContext& context = window->context();

@@ -31,11 +31,12 @@ constexpr double k_scale_step = 0.25;
 bool always(const ActionContext&) { return true; }
 bool has_trace(const ActionContext& c) { return c.document.trace() != nullptr; }
 
-template <const char* option>
-bool applies(const ActionContext& c) {
-    return c.document.why_unused(*find_option(option)).empty();
+bool applies(const ActionContext& c, OptionName name) {
+    return c.document.why_unused(option_named(name)).empty();
 }
-constexpr char k_text[] = "text", k_text2[] = "text2", k_seed[] = "seed";
+bool reads_text(const ActionContext& c) { return applies(c, "text"); }
+bool reads_text2(const ActionContext& c) { return applies(c, "text2"); }
+bool draws(const ActionContext& c) { return applies(c, "seed"); }
 
 bool may_have_image(const ActionContext& c) { return why_no_image(c).empty(); }
 
@@ -364,14 +365,14 @@ const std::array k_actions = {
            "Edit the sentence",
            {Key::l, k_ctrl},
            true,
-           applies<k_text>,
+           reads_text,
            [](ActionContext& c) { c.interaction.edit_sentence = true; }},
     Action{"edit.second_sentence",
            "Edit",
            "Edit the second sentence",
            {Key::l, k_ctrl_shift},
            true,
-           applies<k_text2>,
+           reads_text2,
            [](ActionContext& c) {
                c.interaction.second_sentence_open = c.interaction.edit_second_sentence = true;
            }},
@@ -387,7 +388,7 @@ const std::array k_actions = {
                c.interaction.second_sentence_open = false;
                c.document.change([](Session& s) { s.experiment.input.text2.clear(); });
            }},
-    Action{"edit.roll_seed", "Edit", "Roll the seed", {Key::r, k_ctrl}, true, applies<k_seed>, roll_seed},
+    Action{"edit.roll_seed", "Edit", "Roll the seed", {Key::r, k_ctrl}, true, draws, roll_seed},
     Action{"edit.give",
            "Edit",
            "Custom matrix…",

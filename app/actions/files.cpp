@@ -80,7 +80,7 @@ std::string take(ActionContext& context, const std::string& path, const GivenIma
 }
 
 std::string take(ActionContext& context, const std::string&, const std::string& text) {
-    if (context.document.why_unused(*find_option("corpus")).empty()) {
+    if (context.document.why_unused(option_named("corpus")).empty()) {
         Experiment other = learning_from(context.document.experiment(), text);
         context.document.change([&](Session& s) { s.experiment = std::move(other); });
         return "read the text to learn from ";
@@ -103,7 +103,7 @@ void new_session(ActionContext& c) {
 std::string why_no_image(const ActionContext& c) {
     Experiment alone = c.document.experiment();
     alone.input.text2.clear();
-    return why_unused(*find_option("image"), alone);
+    return why_unused(option_named("image"), alone);
 }
 
 void look_at(ActionContext& c, const GivenImage& image) {

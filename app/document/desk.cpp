@@ -42,19 +42,24 @@ std::optional<Remedy> remedy_of(const Session& session, std::string_view name, c
     trial.experiment.input.dim = next;
     trial.experiment.attention.heads = heads;
     if (!succeeds([&] { check_edit(trial.experiment); })) return std::nullopt;
-    return Remedy{fmt::format("Set d to {}", next), {{"dim", std::to_string(next)}, {"heads", text}}};
+    return Remedy{fmt::format("Set d to {}", next),
+                  {{OptionName("dim"), std::to_string(next)}, {OptionName("heads"), text}}};
 }
 
 }  // namespace
 
-void set_option(Desk& desk, std::string_view name, const std::string& text, const std::string& gesture) {
+void set_option(Desk& desk, OptionName name, const std::string& text, const std::string& gesture) {
+    set_option(desk, option_named(name), text, gesture);
+}
+
+void set_option(Desk& desk, const Option& option, const std::string& text, const std::string& gesture) {
     Session trial = desk.document.session();
     try {
-        set_from_text(trial, *find_option(name), text);
+        set_from_text(trial, option, text);
         check_edit(trial.experiment);
     } catch (const Error& error) {
-        desk.state.notice = {named_as(name, desk.state.control_label, error), true,
-                             remedy_of(desk.document.session(), name, text)};
+        desk.state.notice = {named_as(option.name, desk.state.control_label, error), true,
+                             remedy_of(desk.document.session(), option.name, text)};
         return;
     }
     desk.state.notice = {};
@@ -65,7 +70,7 @@ void apply_remedy(Desk& desk) {
     const std::optional<Remedy> remedy = std::exchange(desk.state.notice, {}).remedy;
     if (!remedy) return;
     desk.document.change([&](Session& session) {
-        for (const auto& [name, text] : remedy->options) set_from_text(session, *find_option(name), text);
+        for (const auto& [name, text] : remedy->options) set_from_text(session, option_named(name), text);
     });
 }
 

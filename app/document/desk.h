@@ -44,7 +44,7 @@ void apply_remedy(Desk& desk);
 
 /// Sets one option of the session from text; if it is rejected, the error becomes the notice, with a remedy
 /// if one is known, and nothing changes.
-void set_option(Desk& desk, std::string_view option, const std::string& text,
-                const std::string& gesture = {});
+void set_option(Desk& desk, const Option& option, const std::string& text, const std::string& gesture = {});
+void set_option(Desk& desk, OptionName name, const std::string& text, const std::string& gesture = {});
 
 }  // namespace attnscope

@@ -30,7 +30,7 @@ private:
     Trainer trainer_;
     TrainingProgress progress_;
     int begun_ = 0;          ///< the number of the newest run
-    Experiment start_ = {};  ///< of it
+    Experiment start_ = {};  ///< what the newest run began with
 };
 
 }  // namespace attnscope

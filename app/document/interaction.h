@@ -12,6 +12,7 @@
 #include "app/document/step_playback.h"
 #include "app/document/tour.h"
 #include "core/learn/unknown_words.h"
+#include "core/session/option_names.h"
 
 namespace attnscope {
 
@@ -32,8 +33,8 @@ struct Zoom {
 
 /// The heads whose lines are drawn, until another one is chosen.
 struct DrawnHeads {
-    HeadChoice chosen;            ///< as it was
-    int heads = 0;                ///< of the stage
+    HeadChoice chosen;            ///< when these were drawn
+    int heads = 0;                ///< of the stage in focus
     std::vector<int> drawn = {};  ///< from 0; −1: the mean
 };
 
@@ -47,7 +48,7 @@ struct SweepPlayback {
 /// A way to make a refused change possible: options to set together, and the label of the button.
 struct Remedy {
     std::string label;
-    std::vector<std::pair<std::string, std::string>> options;  ///< names and texts
+    std::vector<std::pair<OptionName, std::string>> options;  ///< names and texts
 };
 
 /// One line for the status bar.

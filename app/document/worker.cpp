@@ -25,7 +25,7 @@ namespace {
 /// Whether every sentence that is read has words. An empty one, first or second, is common while typing.
 bool has_tokens(const Experiment& e) {
     const Tokenizer& tokenizer = tokenizer_of(e.input.tokenizer);
-    const auto is_read = [&](const char* option) { return why_unused(*find_option(option), e).empty(); };
+    const auto is_read = [&](OptionName name) { return why_unused(option_named(name), e).empty(); };
     const auto blank = [&](const std::string& text) { return tokenize(text, tokenizer).empty(); };
     return !(is_read("text") && blank(e.input.text)) &&
            !(is_read("text2") && !e.input.text2.empty() && blank(e.input.text2));

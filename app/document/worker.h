@@ -29,7 +29,7 @@ struct WorkResult {
 
 /// The backend that computes, and why; for the status bar.
 struct BackendReport {
-    bool on_card = false;  ///< else on the processor
+    bool on_card = false;  ///< the graphics card computes, not the processor
     std::string reason;    ///< "llvmpipe is a software renderer"; empty until there is one
 };
 

@@ -84,7 +84,8 @@ std::string derived_text(const Desk& desk, OptionSection section) {
 /// An option that a section shows before one of its own, though it belongs to another section.
 struct Guest {
     OptionSection section;
-    std::string_view before, option;
+    std::string_view before;
+    OptionName option;
 };
 constexpr Guest k_guests[] = {{OptionSection::transformer, "ablate", "feed-forward-size"},
                               {OptionSection::transformer, "ablate", "activation"},
@@ -98,7 +99,7 @@ void section_rows(Desk& desk, const Ui& ui, OptionSection section) {
         if (section == OptionSection::training && !trains && option.name != "task") continue;
         for (const Guest& guest : k_guests)
             if (guest.section == section && guest.before == option.name)
-                setting_rows(desk, ui, *find_option(guest.option));
+                setting_rows(desk, ui, option_named(guest.option));
         setting_rows(desk, ui, option);
     }
 }

@@ -35,25 +35,25 @@ void form_frames(ExportForm& form, const std::string& typed) {
     if (good) form.frames = frames;
 }
 
-void form_option(ExportForm& form, std::string_view option, const std::string& value) {
+void form_option(ExportForm& form, OptionName name, const std::string& value) {
     Session session{{}, form.presentation, {}};
     try {
-        set_from_text(session, *find_option(option), value);
+        set_from_text(session, option_named(name), value);
         form.presentation = session.presentation;
         form.problem.clear();
     } catch (const Error& error) {
-        form.problem = named_as(option, "", error);
+        form.problem = named_as(name.text(), "", error);
     }
 }
 
-void form_choice(Desk& desk, const Ui& ui, const char* label, std::string_view option,
+void form_choice(Desk& desk, const Ui& ui, const char* label, OptionName name,
                  const std::vector<Choice>& choices) {
     ExportForm& form = desk.state.export_form;
     row(ui, label, [&] {
-        const std::string current = text_of(Session{{}, form.presentation, {}}, *find_option(option));
+        const std::string current = text_of(Session{{}, form.presentation, {}}, option_named(name));
         const auto picked = choice_field(ui, "##choice", choices, current);
-        help_at_rest(ui, std::string(find_option(option)->help));
-        if (picked) form_option(form, option, *picked);
+        help_at_rest(ui, std::string(option_named(name).help));
+        if (picked) form_option(form, name, *picked);
     });
 }
 
@@ -220,11 +220,11 @@ void what_to_export(Desk& desk, const Ui& ui) {
 }
 
 /// A number with its unit, to be typed or dragged in steps.
-void measure_field(const Ui& ui, ExportForm& form, const char* id, std::string_view option, double value,
+void measure_field(const Ui& ui, ExportForm& form, const char* id, OptionName name, double value,
                    const char* unit, double step) {
     const DragResult result = drag_field(ui, id, fmt::format("{:g} {}", value, unit), -1, ui.px(76));
-    if (result.steps) form_option(form, option, fmt::format("{:g}", value + result.steps * step));
-    if (result.typed) form_option(form, option, *result.typed);
+    if (result.steps) form_option(form, name, fmt::format("{:g}", value + result.steps * step));
+    if (result.typed) form_option(form, name, *result.typed);
 }
 
 void values_in_cells(const Ui& ui, ExportForm& form) {

@@ -79,8 +79,7 @@ void scale_rows(Desk& desk, const Ui& ui, const Option& option) {
         const std::string current = e.attention.scale.kind == Scale::Kind::number
                                         ? short_text(factor)
                                         : text_of(desk.document.session(), option);
-        if (const auto picked = choice_field(ui, "##kind", kinds, current))
-            set_option(desk, option.name, *picked);
+        if (const auto picked = choice_field(ui, "##kind", kinds, current)) set_option(desk, option, *picked);
     });
     factor_row(desk, ui, option, factor, -1, {.label = "Factor"});
 }
@@ -108,7 +107,7 @@ void picture_row(Desk& desk, const Ui& ui, const Option& option) {
         choices.push_back({"a file", "a file", "File ▸ Open picture… opens another one"});
     option_row(desk, ui, option, [&](float) {
         const auto picked = choice_field(ui, "##choice", choices, current);
-        if (picked && *picked != "a file") set_option(desk, option.name, *picked);
+        if (picked && *picked != "a file") set_option(desk, option, *picked);
     });
 }
 
@@ -125,7 +124,7 @@ void task_row(Desk& desk, const Ui& ui, const Option& option) {
         const auto picked =
             choice_field(ui, "##task", rows, std::string(name_of(desk.document.experiment().training.task)));
         if (!picked) return;
-        if (*picked == "none") return set_option(desk, option.name, *picked);
+        if (*picked == "none") return set_option(desk, option, *picked);
         desk.document.change([&](Session& session) {
             session.experiment = task_experiment(*find_choice<TaskKind>(*picked));
             session.presentation.view = ViewKind::training;

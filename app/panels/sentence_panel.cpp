@@ -46,8 +46,8 @@ struct Sentence {
 
 /// Why nothing reads the sentence; empty if it is used.
 std::string why_unread(const Desk& desk, const Sentence& sentence) {
-    const Option& option = *find_option(sentence.second ? "text2" : "text");
-    return capitalized(desk.document.why_unused(option));
+    const Option& text = sentence.second ? option_named("text2") : option_named("text");
+    return capitalized(desk.document.why_unused(text));
 }
 
 Sentence first_sentence(const Experiment& e, bool beside_another) {

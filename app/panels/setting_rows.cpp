@@ -37,8 +37,8 @@ double current_number(const Desk& desk, const Option& option) {
 
 }  // namespace
 
-bool applies(const Desk& desk, std::string_view option) {
-    return desk.document.why_unused(*find_option(option)).empty();
+bool applies(const Desk& desk, OptionName name) {
+    return desk.document.why_unused(option_named(name)).empty();
 }
 
 bool leaves_out(Desk& desk, const Ui& ui, std::string_view option, const std::string& label,
@@ -173,7 +173,7 @@ void option_row(Desk& desk, const Ui& ui, const Option& option,
         help_at_rest(ui, help);
     else
         tooltip(ui, disabled);
-    if (reset) set_option(desk, option.name, text_of(Session{}, option));
+    if (reset) set_option(desk, option, text_of(Session{}, option));
     ImGui::SetCursorPos({0, place.top + ui.px(k_row_pitch)});
     ImGui::PopID();
 }
@@ -190,10 +190,10 @@ void whole_row(Desk& desk, const Ui& ui, const Option& option, const std::string
                const std::function<int(int steps)>& next) {
     option_row(desk, ui, option, [&](float width) {
         const DragResult result = drag_field(ui, "number", shown, fill, width);
-        if (result.typed) set_option(desk, option.name, *result.typed);
+        if (result.typed) set_option(desk, option, *result.typed);
         if (!result.steps) return;
         const std::string value = std::to_string(next(result.steps));
-        if (value != current_text(desk, option)) set_option(desk, option.name, value, result.gesture);
+        if (value != current_text(desk, option)) set_option(desk, option, value, result.gesture);
     });
 }
 
@@ -201,9 +201,9 @@ void number_row(Desk& desk, const Ui& ui, const Option& option, double least, do
     option_row(desk, ui, option, [&](float width) {
         const double value = current_number(desk, option);
         const DragResult result = drag_field(ui, "number", exact_text(value), -1, width);
-        if (result.typed) set_option(desk, option.name, *result.typed);
+        if (result.typed) set_option(desk, option, *result.typed);
         const double next = std::clamp(value + result.steps, least, most);
-        if (result.steps && next != value) set_option(desk, option.name, exact_text(next), result.gesture);
+        if (result.steps && next != value) set_option(desk, option, exact_text(next), result.gesture);
     });
 }
 
@@ -211,10 +211,10 @@ void factor_row(Desk& desk, const Ui& ui, const Option& option, double value, fl
                 const RowWords& words) {
     const auto control = [&](float width) {
         const DragResult result = drag_field(ui, "factor", short_text(value), fill, width);
-        if (result.typed) set_option(desk, option.name, *result.typed);
+        if (result.typed) set_option(desk, option, *result.typed);
         if (!result.steps) return;
         const double next = value == 0 ? 0.01 * result.steps : value * std::pow(1.05, result.steps);
-        set_option(desk, option.name, short_text(next), result.gesture);
+        set_option(desk, option, short_text(next), result.gesture);
     };
     option_row(desk, ui, option, control, words);
 }
@@ -228,7 +228,7 @@ namespace {
 void choice_row(Desk& desk, const Ui& ui, const Option& option, const std::vector<Choice>& choices) {
     option_row(desk, ui, option, [&](float) {
         if (const auto picked = choice_field(ui, "##choice", choices, current_text(desk, option)))
-            set_option(desk, option.name, *picked);
+            set_option(desk, option, *picked);
     });
 }
 
@@ -237,11 +237,11 @@ void seed_row(Desk& desk, const Ui& ui, const Option& option, const RowWords& wo
         const Seed seed = Seed::parse(current_text(desk, option));
         const float die = ui.px(26);
         const DragResult result = drag_field(ui, "seed", seed.text(), -1, width - die - ui.px(4));
-        if (result.steps) set_option(desk, option.name, stepped(seed, result.steps).text(), result.gesture);
-        if (result.typed) set_option(desk, option.name, *result.typed);
+        if (result.steps) set_option(desk, option, stepped(seed, result.steps).text(), result.gesture);
+        if (result.typed) set_option(desk, option, *result.typed);
         ImGui::SameLine(0, ui.px(4));
         if (small_button(ui, "die", "⚄", "Roll a new seed", die))
-            set_option(desk, option.name, std::to_string(std::random_device{}() % 1'000'000U));
+            set_option(desk, option, std::to_string(std::random_device{}() % 1'000'000U));
     };
     option_row(desk, ui, option, control, words);
 }
@@ -263,11 +263,11 @@ struct Rows {
     void operator()(const control::Toggle&) const {
         option_row(desk, ui, option, [&](float) {
             const bool on = current_text(desk, option) == "true";
-            if (switch_field(ui, "on", on)) set_option(desk, option.name, on ? "false" : "true");
+            if (switch_field(ui, "on", on)) set_option(desk, option, on ? "false" : "true");
         });
     }
     void operator()(const control::Text&) const {
-        text_row(desk, ui, option, [&](const std::string& typed) { set_option(desk, option.name, typed); });
+        text_row(desk, ui, option, [&](const std::string& typed) { set_option(desk, option, typed); });
     }
     void operator()(const control::SeedField&) const { seed_row(desk, ui, option); }
     void operator()(const control::WeightSeed& seed) const {
@@ -303,10 +303,10 @@ struct Rows {
             const double value = current_number(desk, option);
             const DragResult result =
                 drag_field(ui, "share", short_text(value), static_cast<float>(value / share.most), width);
-            if (result.typed) set_option(desk, option.name, *result.typed);
+            if (result.typed) set_option(desk, option, *result.typed);
             if (!result.steps) return;
             const double next = std::clamp(std::round(value * 100 + result.steps) / 100, 0.0, share.most);
-            set_option(desk, option.name, short_text(next), result.gesture);
+            set_option(desk, option, short_text(next), result.gesture);
         });
     }
 };

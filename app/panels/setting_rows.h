@@ -13,7 +13,7 @@
 namespace attnscope {
 
 /// Whether the option currently affects anything.
-bool applies(const Desk& desk, std::string_view option);
+bool applies(const Desk& desk, OptionName name);
 
 /// Whether the section being drawn leaves a row out, which it then counts: one of an option that does not
 /// apply, and has not been searched for, unless the section shows all of its rows.

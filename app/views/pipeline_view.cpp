@@ -46,10 +46,9 @@ float menu_word(const Ui& ui, const MenuWord& word, float left, float y) {
     return left + width;
 }
 
-void presentation_item(Desk& desk, const std::string& shown, std::string_view option,
-                       const std::string& value) {
-    const std::string current = text_of(desk.document.session(), *find_option(option));
-    if (ImGui::MenuItem(shown.c_str(), nullptr, current == value)) set_option(desk, option, value);
+void presentation_item(Desk& desk, const std::string& shown, OptionName name, const std::string& value) {
+    const std::string current = text_of(desk.document.session(), option_named(name));
+    if (ImGui::MenuItem(shown.c_str(), nullptr, current == value)) set_option(desk, name, value);
 }
 
 std::string head_words(const Desk& desk) {

@@ -76,7 +76,7 @@ void play(Desk& desk, const SweptValues& swept) {
 }
 
 void use_value(Desk& desk, const SweptValues& swept, const SweptFrame& frame) {
-    set_option(desk, option_of(swept.of.sweep), frame.value);
+    set_option(desk, *find_option(option_of(swept.of.sweep)), frame.value);
 }
 
 void header(Desk& desk, const Ui& ui, const Area& area, const SweptValues* swept) {

@@ -152,7 +152,7 @@ bool is_small(const ConstStrided& B) {
     return B.size() <= k_numbers;
 }
 
-/// Whether oneDNN's product is faster than Eigen's (bench/RESULTS.md, Products).
+/// Whether oneDNN's product is faster than Eigen's, as measured for 64 × 64 results and larger.
 bool is_large(const ConstStrided& A, const Strided& out) {
     return out.rows() >= 64 && out.cols() >= 64 && A.size() > 0;
 }

@@ -30,9 +30,9 @@ struct Graph {
     std::vector<GraphNode> nodes;
     std::vector<GraphValue> values;
     std::vector<std::string> rows, columns, table, target_table;  ///< as in Trace
-    StageFeatures features;                                       ///< the same
-    std::vector<Givable> givable;                                 ///< the same, under these settings
-    std::string loss_advice;                                      ///< the same
+    StageFeatures features;                                       ///< as in Trace
+    std::vector<Givable> givable;  ///< the matrices that may be custom under these settings
+    std::string loss_advice;       ///< what to set for a loss, if there is none
 
     const Op& op_of(const GraphValue& value) const { return *nodes[static_cast<std::size_t>(value.node)].op; }
     /// nullptr if there is no such stage.

@@ -42,7 +42,7 @@ enum class Unit {
 enum class StageRole {
     other,
     scores,         ///< before the softmax
-    masked_scores,  ///< the same, with −∞ where a pair is closed
+    masked_scores,  ///< scores with −∞ where a pair is closed
     mask,
     weights,  ///< rows that a softmax, or what replaces it, made; before dropout
     context,  ///< the weighted sums

@@ -16,25 +16,25 @@
 namespace attnscope {
 namespace {
 
-void set(Session& session, std::string_view option, const std::string& value) {
-    const Option& found = *find_option(option);
+void set(Session& session, OptionName name, const std::string& value) {
+    const Option& found = option_named(name);
     if (why_unused(found, session.experiment).empty()) set_from_text(session, found, value);
 }
 
-template <const char* option, const char* value>
+template <const char* name, const char* value>
 void set_to(Session& session) {
-    set(session, option, value);
+    set(session, name, value);
 }
 
 void mask(Session& session, const std::string& rule) {
-    const Option& found = *find_option("mask");
+    const Option& found = option_named("mask");
     if (!why_unused(found, session.experiment).empty()) return;
     add_from_text(session, found, "none");
     add_from_text(session, found, rule);
 }
 
 void another_seed(Session& session) {
-    if (!why_unused(*find_option("seed"), session.experiment).empty()) return;
+    if (!why_unused(option_named("seed"), session.experiment).empty()) return;
     Seed& seed = session.experiment.weights.seed;
     const std::optional<Seed> next = Seed::read(std::to_string(seed.bits() + 1));
     seed = next.value_or(Seed(0));
@@ -43,26 +43,26 @@ void another_seed(Session& session) {
 void another_head(Session& session) {
     const int heads = session.experiment.attention.heads;
     HeadChoice& head = session.presentation.head;
-    const bool applies = why_unused(*find_option("heads"), session.experiment).empty() && heads > 1;
+    const bool applies = why_unused(option_named("heads"), session.experiment).empty() && heads > 1;
     if (applies)
         head = {HeadChoice::Kind::one, head.kind == HeadChoice::Kind::one ? (head.head + 1) % heads : 0};
 }
 
 void mean_of_heads(Session& session) {
-    if (why_unused(*find_option("heads"), session.experiment).empty() &&
+    if (why_unused(option_named("heads"), session.experiment).empty() &&
         session.experiment.attention.heads > 1)
         session.presentation.head = {HeadChoice::Kind::mean};
 }
 
 void another_layer(Session& session) {
-    if (!why_unused(*find_option("layers"), session.experiment).empty()) return;
+    if (!why_unused(option_named("layers"), session.experiment).empty()) return;
     const int layers = session.experiment.transformer.layers;
     session.presentation.set_layer(session.presentation.layer() % layers + 1);
 }
 
 /// Unscaled, as it was published.
 void additive_score(Session& session) {
-    if (!why_unused(*find_option("score"), session.experiment).empty()) return;
+    if (!why_unused(option_named("score"), session.experiment).empty()) return;
     set(session, "score", "additive");
     set(session, "scale", "none");
 }

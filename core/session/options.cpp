@@ -708,6 +708,8 @@ std::string Option::json_name() const {
 
 std::span<const Option> options() { return k_options; }
 
+const Option& option_named(OptionName name) { return *find_option(name.text()); }
+
 const Option* find_option(std::string_view name) {
     for (const Option& option : k_options)
         if (option.name == name) return &option;

@@ -9,6 +9,7 @@
 
 #include "core/experiment/option_section.h"
 #include "core/session/option_control.h"
+#include "core/session/option_names.h"
 #include "core/session/session.h"
 
 namespace attnscope {
@@ -56,8 +57,9 @@ struct Option {
 
 /// Every option, in the order of the computation, followed by those of the presentation.
 std::span<const Option> options();
-/// The option of this flag name; nullptr if there is none.
+/// The option of this flag name, which a person typed; nullptr if there is none.
 const Option* find_option(std::string_view name);
+const Option& option_named(OptionName name);
 
 /// Sets one option from a flag's argument. Throws Error(bad_input) that starts with the flag.
 void set_from_text(Session& session, const Option& option, std::string_view text);

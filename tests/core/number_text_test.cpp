@@ -35,7 +35,7 @@ TEST(NumberTextTest, CellsShowThreeDigitsAndNeverAZeroThatIsNone) {
     EXPECT_EQ(cell_text(-std::numeric_limits<float>::infinity()), "-∞");
 }
 
-/// Every bit pattern in steps that are no power of two.
+/// Every bit pattern in steps that are not a power of two.
 template <typename Check>
 void for_many_floats(Check check) {
     for (std::uint64_t bits = 0; bits <= 0xffffffffu; bits += 50021) {

@@ -62,7 +62,7 @@ void session(std::string_view bytes) {
     try_out([&] { require_written_as_read(bytes); });
 }
 
-/// The header's length is made right, so that what comes after it is looked at: the header ends at the last
+/// The header's length is made right, so that what comes after it is read: the header ends at the last
 /// brace.
 std::string with_header_length(std::string_view bytes) {
     constexpr std::size_t k_length = 8;
@@ -93,7 +93,7 @@ void safetensors(std::string_view bytes) {
     }
 }
 
-/// The bytes of a PNG file with every check sum as it should be, so that what it guards is looked at.
+/// The bytes of a PNG file with every check sum as it should be, so that what it guards is read.
 std::string with_check_sums(std::string_view bytes) {
     constexpr std::size_t k_signature = 8, k_length = 4, k_type = 4, k_sum = 4;
     std::string png(bytes);

@@ -60,7 +60,7 @@ TEST(StateLockTest, WhereThereIsNoFolderEveryoneHoldsIt) {
     }
 }
 
-TEST(TrialMarkTest, StaysOnlyWhereNobodyComesToAnEnd) {
+TEST(TrialMarkTest, StaysOnlyAfterAnUnfinishedStart) {
     const test::TemporaryFolder folder;
     {
         TrialMark mark(folder.path());

@@ -134,7 +134,7 @@ TEST(DocumentTrainingTest, AnotherSentenceIsOfTheSameRunAndAnotherSettingIsNot) 
     document.settle();
     EXPECT_EQ(document.trace()->rows.size(), 3u);
     EXPECT_EQ(document.training().film.back().trace->rows.size(), 3u);
-    // A mask is looked at with what was learned …
+    // A mask is shown with what was learned …
     document.change([](Session& s) { s.experiment.weighting.mask = {{MaskForm::causal}}; });
     EXPECT_FALSE(document.is_of_run());
     EXPECT_EQ(document.experiment().training.step, 8);
@@ -281,7 +281,7 @@ TEST(DocumentTrainingTest, ARunBesideTakesTheSameSteps) {
     document.go_to_step(5);
     document.settle();
     EXPECT_EQ(document.slot(SlotName::beside)->trace->experiment, at_step(other, 5));
-    // Another sentence is looked at in both.
+    // Another sentence is shown in both.
     document.change([](Session& s) { s.experiment.input.text = s.experiment.input.text2 = "b a c"; });
     document.settle();
     EXPECT_EQ(document.slot(SlotName::beside)->trace->rows.size(), 3u);

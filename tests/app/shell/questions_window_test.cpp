@@ -25,7 +25,7 @@ protected:
 
     void SetUp() override {
         actions = 0;
-        start(load_example("scaled-dot-product"), 1600, 1000);
+        start(load_example("scaled-dot-product"), 1920, 1200);
         if (!window) return;
         workspace->controls().folded_sections = SavedState{}.folded_sections;  // as at the first start
         workspace->controls().whole_sections.clear();

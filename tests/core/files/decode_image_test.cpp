@@ -178,7 +178,7 @@ TEST(ImageFileTest, AFileChangedAnywhereIsReadOrRefused) {
         }
 }
 
-TEST(ImageFileTest, WhatIsNoPictureIsRefusedWithWhatToDo) {
+TEST(ImageFileTest, AFileThatIsNotAPictureIsRefusedWithWhatToDo) {
     EXPECT_EQ(refusal("GIF89a…"), "photo is not a supported picture: use a PNG or a JPEG");
     EXPECT_EQ(refusal(""), "photo is not a supported picture: use a PNG or a JPEG");
     EXPECT_EQ(refusal(jpeg_of(8, 8, 4, std::vector<std::uint8_t>(256, 9))),

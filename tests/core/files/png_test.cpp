@@ -105,7 +105,7 @@ TEST(PngTest, AChangedByteAnywhereIsRefused) {
     }
 }
 
-TEST(PngTest, WhatIsNoPictureOrHoldsNoSessionIsToldApart) {
+TEST(PngTest, AFileThatIsNotAPictureAndOneWithoutASessionAreToldApart) {
     EXPECT_EQ(message_of("{\"version\": 1}"),
               "figure.png is not a PNG picture: open a session, or a PNG that attnscope exported");
     EXPECT_EQ(message_of(""), message_of("GIF89a"));

@@ -103,7 +103,8 @@ Matrix rows_of(const Matrix& table, const CaseTensor& tokens) {
     return X;
 }
 
-/// Inputs of a case by the name that attnscope gives them; the others are called alike, or are no matrices.
+/// Inputs of a case by the name that attnscope gives them; the others have the same name, or are not
+/// matrices.
 const std::map<std::string, std::string> k_given_names = {
     {"X", "embedding"}, {"Y", "embedding_kv"}, {"Y_v", "embedding_v"}, {"Q", "query"},
     {"K", "key"},       {"V", "value"},        {"S", "scores"},        {"G", "loss_weights"}};

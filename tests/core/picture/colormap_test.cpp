@@ -16,7 +16,7 @@ struct KnownEntry {
     Rgb8 color;
 };
 
-/// Entries of matplotlib's tables that are no anchors of ours.
+/// Entries of matplotlib's tables that are not anchors of ours.
 constexpr KnownEntry k_known[] = {
     {ColormapKind::viridis, 0, rgb8(0x440154)},    {ColormapKind::viridis, 32, {71, 45, 123}},
     {ColormapKind::viridis, 64, {59, 82, 139}},    {ColormapKind::viridis, 96, {44, 114, 142}},

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cstring>
+#include <map>
 #include <optional>
 #include <set>
 #include <span>
@@ -240,6 +241,53 @@ TEST(AppliesTest, AnOptionAppliesExactlyWhereItChangesANumber) {
             }
         }
     }
+}
+
+/// The numbers of all stages behind the weights, these included: what a choice finally changes.
+std::string result_of(const Trace& trace) {
+    std::string bytes;
+    const StageKey weights = main_stage(trace).key();
+    bool reached = false;
+    for (const StagePtr& stage : trace.stages()) {
+        reached |= stage->key().stage == weights.stage;
+        if (!reached) continue;
+        const auto values = stage->buffer.host().values();
+        bytes.append(reinterpret_cast<const char*>(values.data()), values.size_bytes());
+    }
+    return bytes;
+}
+
+TEST(AppliesTest, EveryValueOfAChoiceGivesAnotherResult) {
+    const std::set<std::string_view> bases_here = {"transformer", "transformer with a feed-forward layer",
+                                                   "defaults",    "seq2seq",
+                                                   "multi-head",  "causal"};
+    int compared = 0;
+    for (const Base& base : bases()) {
+        if (!bases_here.contains(base.name)) continue;
+        for (const Option& option : options()) {
+            const bool is_choice =
+                option.type == OptionType::text && option.argument.find('|') != std::string_view::npos;
+            if (!option.in_experiment() || !is_choice || option.section == OptionSection::training) continue;
+            if (!why_unused(option, base.experiment).empty()) continue;
+            if (option.name == "tokenizer") continue;  // texts without punctuation are cut alike by two
+            std::map<std::string, std::string> value_of;
+            for (const std::string& value : test::other_values(option, base.experiment)) {
+                Session changed;
+                changed.experiment = base.experiment;
+                try {
+                    set_from_text(changed, option, value);
+                    if (!is_valid(changed.experiment)) continue;
+                    const auto [first, is_new] =
+                        value_of.emplace(result_of(evaluate(changed.experiment)), value);
+                    EXPECT_TRUE(is_new) << base.name << ": " << option.name << " " << value << " gives what "
+                                        << first->second << " gives";
+                    ++compared;
+                } catch (const Error&) {  // a value that does not fit
+                }
+            }
+        }
+    }
+    EXPECT_GT(compared, 50);
 }
 
 TEST(AppliesTest, TheTableSaysAlwaysOfWhatAlwaysAppliesAndOfNothingElse) {

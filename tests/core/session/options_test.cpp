@@ -179,6 +179,10 @@ TEST(OptionsTest, AGivenMatrixIsReadAtOnceFromItsFile) {
               "--given: expected NAME=PATH, not \"scores\"");
 }
 
+TEST(OptionsTest, TheNamesThatTheCompilerKnowsAreThoseOfTheTable) {
+    EXPECT_TRUE(std::ranges::equal(k_option_names, options(), {}, {}, &Option::name));
+}
+
 TEST(OptionsTest, NamesAreUniqueAndSpelledAlikeAsFlagAndField) {
     std::set<std::string_view> names;
     for (const Option& option : options()) {

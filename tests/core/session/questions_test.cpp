@@ -227,6 +227,16 @@ TEST(QuestionsTest, TheNumbersInTheTextsAreThoseOfTheirSessions) {
                 fmt::format("by {:.2f} instead of {:.2f}, and gets {:.3f} instead of {:.3f}", lead(without),
                             lead(with), without.find("weights"_stage)->buffer.at(0, 1, 7),
                             with.find("weights"_stage)->buffer.at(0, 1, 7)));
+    const Compared causal = weights_of("future"), additive = weights_of("additive"),
+                   padding = weights_of("padding");
+    const float open = causal.a.row(3).head(4).sum();
+    expect_says(questions()[3],
+                fmt::format("{:.3f} together, and each becomes {:.2f} times as large", open, 1 / open));
+    for (int j = 0; j < 4; ++j) EXPECT_NEAR(causal.b(3, j), causal.a(3, j) / open, 1e-5);
+    expect_says(about("additive"), fmt::format("“you” gives “to” {:.3f}.", additive.a(1, 4)));
+    expect_says(about("additive"),
+                fmt::format("“you” gives no word more than {:.3f}.", additive.b.row(1).maxCoeff()));
+    expect_says(about("padding"), fmt::format("gives the filling {:.3f}", padding.a.row(1).tail(4).sum()));
     expect_says(questions()[7],
                 fmt::format("{:.3f} times the value of “to”, {:.3f} times that of “translate”", weights(1, 4),
                             weights(1, 5)));
