@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <optional>
 #include <utility>
 
@@ -139,6 +140,24 @@ void add_actions(std::vector<SearchEntry>& entries, const ActionContext& context
                                [&action](ActionContext& c) { run_action(action, c); }});
 }
 
+/// Actions that cannot run now, and why.
+void add_disabled_actions(std::vector<SearchEntry>& entries, const ActionContext& context) {
+    for (const Action& action : actions()) {
+        if (action.menu.empty() || action.enabled(context)) continue;
+        const std::string why = action.why_not ? action.why_not(context) : "";
+        const std::string help = why.empty() ? "Not available now" : "Not available: " + why;
+        entries.push_back({std::string(action.title), "not available", help, [help](ActionContext& c) {
+                               c.interaction.notice = {help, true};
+                           }});
+    }
+}
+
+void add_recent_files(std::vector<SearchEntry>& entries, const ActionContext& context) {
+    for (const std::string& file : context.saved.recent_files)
+        entries.push_back({"Open " + std::filesystem::path(file).filename().string(), "recent file", file,
+                           [file](ActionContext& c) { c.interaction.to_open = OpenRequest{file}; }});
+}
+
 void add_settings(std::vector<SearchEntry>& entries, const ActionContext& context) {
     for (const Option& option : options()) {
         const std::string name = in_words(option.name);
@@ -160,14 +179,25 @@ void add_settings(std::vector<SearchEntry>& entries, const ActionContext& contex
 void add_stages(std::vector<SearchEntry>& entries, const ActionContext& context) {
     const auto& trace = context.document.trace();
     if (!trace) return;
-    for (const StagePtr& stage : trace->stages())
-        entries.push_back({stage_heading(stage->key()), "stage", formula(*trace, *stage),
-                           [key = stage->key()](ActionContext& c) {
+    const auto add = [&](const StagePtr& stage, const char* kind) {
+        if (stage->layer > 1) return;  // the layer that is shown is chosen by itself
+        StageKey key = stage->key();
+        key.layer = 0;
+        entries.push_back({stage_heading(key), kind, formula(*trace, *stage), [key](ActionContext& c) {
                                c.document.change([&](Session& s) {
                                    s.presentation.view = ViewKind::pipeline;
                                    s.presentation.focus(key);
                                });
                                c.interaction.zoom = {};
+                           }});
+    };
+    for (const StagePtr& stage : trace->stages()) add(stage, "stage");
+    for (const StagePtr& stage : trace->parameters()) add(stage, "parameters");
+    for (const StagePtr& stage : trace->gradients) add(stage, "gradient");
+    for (int layer = 1; layers_of(*trace) > 1 && layer <= layers_of(*trace); ++layer)
+        entries.push_back({fmt::format("Layer {}", layer), "layer", "Shows this layer everywhere",
+                           [layer](ActionContext& c) {
+                               c.document.change([&](Session& s) { s.presentation.set_layer(layer); });
                            }});
     const int heads = trace->experiment.attention.heads;
     for (int head = 0; heads > 1 && head < heads; ++head)
@@ -240,6 +270,8 @@ std::vector<SearchEntry> search_entries(const ActionContext& context) {
     add_settings(entries, context);
     add_stages(entries, context);
     add_sessions(entries, context);
+    add_recent_files(entries, context);
+    add_disabled_actions(entries, context);
     return entries;
 }
 

@@ -79,6 +79,9 @@ void header(Desk& desk, const Ui& ui, const Area& area, const Trace& trace, cons
     const float left = area.min.x + margin;
     const float width = draw_text(list, ui.fonts.title, {left, y}, ink(ui.theme.text),
                                   stage_heading(stage.key()), Align::left, right - left);
+    ImGui::SetCursorScreenPos({left, y});
+    ImGui::InvisibleButton("stage title", {std::max(1.0f, right - left), ui.px(28)});
+    if (ImGui::IsItemHovered()) help_at_rest(ui, stage_help(trace, stage));
     const HeadChoice head = head_on_screen(stage, desk.document.presentation().head);
     const std::string designed = is_designed(trace.experiment) ? "  ·  designed" : "";
     const std::string facts = (shown ? formula_shown(trace, stage, head) : formula(trace, stage)) + designed;

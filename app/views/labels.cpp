@@ -1,8 +1,13 @@
 #include "app/views/labels.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+
+#include "core/graph/formula.h"
+#include "core/utf8.h"
 
 namespace attnscope {
 
@@ -23,6 +28,17 @@ int label_stride(const Ui& ui, float pitch) {
 bool label_shown(int i, int stride, int lit) {
     if (i == lit) return true;
     return i % stride == 0 && (lit < 0 || stride == 1 || std::abs(i - lit) >= stride);
+}
+
+std::string stage_help(const Trace& trace, const Stage& stage) {
+    const Shape& shape = stage.shape();
+    const std::string heads = shape.heads > 1 ? fmt::format("{} heads of ", shape.heads) : "";
+    const std::string written = formula(trace, stage);
+    std::string text = fmt::format("{}: {}{} × {}\n{}", stage_heading(stage.key()), heads, shape.rows,
+                                   shape.columns, written);
+    if (stage.part == StageKey::Part::gradient) return text;
+    const std::string words = sentence(trace, stage);
+    return words == capitalized(written) + "." ? text : text + "\n" + words;
 }
 
 }  // namespace attnscope

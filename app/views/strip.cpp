@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "app/ui/widgets.h"
+#include "app/views/labels.h"
 #include "app/views/matrix_painter.h"
 #include "app/views/views.h"
 #include "core/graph/formula.h"
@@ -251,6 +252,7 @@ void thumbnail(Desk& desk, const Ui& ui, const StripItem& item, float origin, co
     const Area picture{{left, top + ui.px(band.picture)}, {right, bottom}};
     if (item.shown) point_at(desk, *item.shown, picture);
     const bool hovered = ImGui::IsItemHovered();
+    if (hovered && item.shown) help_at_rest(ui, stage_help(*item.trace, *item.stage));
     if (!item.shown)
         tooltip(ui,
                 why_not_shown(*item.stage, head_on_screen(*item.stage, desk.document.presentation().head)));

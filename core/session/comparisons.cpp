@@ -21,11 +21,6 @@ void set(Session& session, OptionName name, const std::string& value) {
     if (why_unused(found, session.experiment).empty()) set_from_text(session, found, value);
 }
 
-template <const char* name, const char* value>
-void set_to(Session& session) {
-    set(session, name, value);
-}
-
 void mask(Session& session, const std::string& rule) {
     const Option& found = option_named("mask");
     if (!why_unused(found, session.experiment).empty()) return;
@@ -90,18 +85,13 @@ void before_training(Session& session) {
     if (session.experiment.training.step > 0) session.experiment = untrained(std::move(session.experiment));
 }
 
-constexpr char k_position[] = "position", k_sinusoidal[] = "sinusoidal", k_none[] = "none",
-               k_score[] = "score", k_dot[] = "dot", k_scale[] = "scale", k_normalizer[] = "normalizer",
-               k_hard[] = "hard", k_local[] = "local-m", k_sparsemax[] = "sparsemax",
-               k_attention[] = "decoder-attention";
-
 constexpr std::array k_presets = {
     ComparisonPreset{"another seed", "Is this pattern real, or an artifact of the seed?", "seed",
                      another_seed},
     ComparisonPreset{"with positions", "What do sinusoidal positions change?", "position",
-                     set_to<k_position, k_sinusoidal>},
+                     [](Session& s) { set(s, "position", "sinusoidal"); }},
     ComparisonPreset{"no positions", "What does attention know about word order without them?", "position",
-                     set_to<k_position, k_none>},
+                     [](Session& s) { set(s, "position", "none"); }},
     ComparisonPreset{"another head", "How do two heads differ?", "head", another_head},
     ComparisonPreset{"mean of the heads", "What does this head do that the others do not?", "head",
                      mean_of_heads},
@@ -111,8 +101,9 @@ constexpr std::array k_presets = {
                      "Bahdanau et al. 2015",
                      "score", additive_score},
     ComparisonPreset{"dot-product score", "How do dot-product and other scores differ?", "score",
-                     set_to<k_score, k_dot>},
-    ComparisonPreset{"no scaling", "What does dividing by √d_k do?", "scale", set_to<k_scale, k_none>},
+                     [](Session& s) { set(s, "score", "dot"); }},
+    ComparisonPreset{"no scaling", "What does dividing by √d_k do?", "scale",
+                     [](Session& s) { set(s, "scale", "none"); }},
     ComparisonPreset{"causal mask", "What changes when a token may not see the future?", "mask",
                      [](Session& s) { mask(s, "causal"); }},
     ComparisonPreset{"padding mask", "What does padding do? The second half of the keys is closed", "mask",
@@ -121,13 +112,13 @@ constexpr std::array k_presets = {
     ComparisonPreset{"twice the temperature", "What does a softer softmax do?", "temperature",
                      twice_the_temperature},
     ComparisonPreset{"hard attention", "What does hard attention do differently?", "normalizer",
-                     set_to<k_normalizer, k_hard>},
+                     [](Session& s) { set(s, "normalizer", "hard"); }},
     ComparisonPreset{"local attention", "How do global and local attention differ?", "normalizer",
-                     set_to<k_normalizer, k_local>},
+                     [](Session& s) { set(s, "normalizer", "local-m"); }},
     ComparisonPreset{"sparsemax", "What does sparsemax set to exactly 0?", "normalizer",
-                     set_to<k_normalizer, k_sparsemax>},
+                     [](Session& s) { set(s, "normalizer", "sparsemax"); }},
     ComparisonPreset{"no attention", "What does the decoder know without attention?", "decoder-attention",
-                     set_to<k_attention, k_none>},
+                     [](Session& s) { set(s, "decoder-attention", "none"); }},
     ComparisonPreset{"without this head", "What does this head contribute?", "ablate", without_head},
     ComparisonPreset{"before training", "What did training change? Play trains it again", "step",
                      before_training},

@@ -53,7 +53,10 @@ void steps_of_translate(Presentation& presentation) {
     presentation.lock("weights"_stage, Cell{1, 5});
 }
 
-void output_of_you(Presentation& presentation) { presentation.lock("context"_stage, Cell{1, 3}); }
+void output_of_you(Presentation& presentation) {
+    presentation.view = ViewKind::step;
+    presentation.lock("context"_stage, Cell{1, 3});
+}
 
 /// Projections with which the scaled scores are small enough for the softmax to share.
 void small_scores(Experiment& e) { e.attention.projection = Projection::xavier; }
@@ -109,9 +112,9 @@ constexpr std::array k_questions = {
         "scaled-dot-product", "", steps_of_translate},
     Question{
         "What is the output vector made of?",
-        "The output of “you” is its row of the context: 0.856 times the value of “to”, 0.140 times that of "
-        "“translate”, and almost nothing of the others. The inspector shows it for the locked feature: the "
-        "weight of each word times its value, and their sum.",
+        "Of the words' values: each is multiplied by its word's weight, a strip of 16 features in the last "
+        "column, and the strips are added up. The output of “you” is 0.856 times the value of “to”, 0.140 "
+        "times that of “translate”, and almost nothing of the others; the inspector has the locked feature.",
         "scaled-dot-product", "", output_of_you},
     Question{
         "How do dot-product and additive scores differ?",

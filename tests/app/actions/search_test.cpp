@@ -60,6 +60,47 @@ TEST_F(SearchTest, HasEveryActionSettingStageExampleComparisonAndQuestion) {
     EXPECT_GE(search_entries(context()).size(), least);
 }
 
+TEST_F(SearchTest, WhatCannotRunNowSaysWhy) {
+    ActionContext c = context();
+    int disabled = 0;
+    for (const Action& action : actions()) {
+        if (action.menu.empty() || action.enabled(c)) continue;
+        ++disabled;
+        const std::vector<SearchEntry> found = search(c, action.title);
+        const auto entry = std::ranges::find_if(found, [&](const SearchEntry& each) {
+            return each.title == action.title && each.kind == "not available";
+        });
+        ASSERT_NE(entry, found.end()) << action.title;
+        EXPECT_TRUE(entry->help.starts_with("Not available")) << entry->help;
+        const Session before = document.session();
+        entry->run(c);
+        EXPECT_EQ(interaction.notice.text, entry->help);
+        EXPECT_EQ(document.session(), before);
+    }
+    EXPECT_GT(disabled, 0);
+}
+
+TEST_F(SearchTest, FindsGradientsParametersLayersAndRecentFiles) {
+    saved.recent_files = {"/somewhere/attention.json"};
+    EXPECT_TRUE(finds("attention.json", "Open attention.json"));
+    run("open attention.json");
+    ASSERT_TRUE(interaction.to_open);
+    EXPECT_EQ(interaction.to_open->path, "/somewhere/attention.json");
+    document.change([](Session& s) {
+        s = load_example("learned-induction");
+        s.presentation.gradients = true;
+    });
+    document.settle();
+    run("layer 2");
+    EXPECT_EQ(document.presentation().layer(), 2);
+    const Trace& trace = *document.trace();
+    ASSERT_FALSE(trace.gradients.empty());
+    for (const StagePtr& stage : trace.parameters())
+        EXPECT_FALSE(titles(stage_heading(*stage->info)).empty());
+    run(stage_heading(trace.gradients.front()->key()));
+    EXPECT_EQ(document.presentation().stage.part, StageKey::Part::gradient);
+}
+
 TEST_F(SearchTest, WhatIsCalledOtherwiseIsFound) {
     EXPECT_TRUE(finds("causal", "Mask: causal"));
     EXPECT_TRUE(finds("look-ahead", "Mask: causal"));

@@ -1,6 +1,4 @@
 // Every control says what it does when the pointer rests on it, in every view.
-#include <set>
-
 #include "core/session/comparisons.h"
 #include "tests/interface.h"
 #include "tests/sanitized.h"
@@ -72,6 +70,34 @@ TEST_F(TooltipsTest, EveryControlOfAViewHasOne) {
         session.presentation.view = view;
         start(std::move(session), 1600, 2400);
         expect_tooltips(std::string(name_of(view)));
+    }
+}
+
+TEST_F(TooltipsTest, EveryStageHasOneAtItsPictureAndAtItsTitle) {
+    if (!window) GTEST_SKIP();
+    const auto rests_at = [&](ImVec2 at) {
+        push({MouseMove{-10, -10}});
+        for (int frame = 0; frame < 3; ++frame) step();
+        push({MouseMove{at.x, at.y}});
+        step();
+        for (int frame = 0; frame < 8 && !has_tooltip(); ++frame) step(false, 0.08);
+        return has_tooltip();
+    };
+    for (const char* example : {"multi-head", "bahdanau-alignment", "learned-induction", "image-attention"}) {
+        Session session = load_example(example);
+        session.presentation.view = ViewKind::pipeline;
+        session.presentation.gradients = true;
+        start(std::move(session), 1600, 1000);
+        const ImVec2 title = place_of("attnscope", {"stage title"});
+        EXPECT_TRUE(rests_at(title)) << example;
+        int pictures = 0;
+        for (const SeenMatrix& matrix : seen_matrices()) {
+            const ImVec2 corner = matrix.at(0.5f, 0.5f);
+            if (corner.y > title.y || !matrix.sees(corner)) continue;  // below the title: the focus
+            EXPECT_TRUE(rests_at(corner)) << example << ": " << matrix.stage->name();
+            ++pictures;
+        }
+        EXPECT_GT(pictures, 5) << example;
     }
 }
 
