@@ -307,6 +307,7 @@ void gradient(Desk& desk, const Ui& ui, const StripItem& item, float origin, con
     ImGui::PushID(stage->info->name.data());
     if (ImGui::InvisibleButton("gradient", {right - left + ui.px(10), area.height()})) focus_on(desk, *stage);
     const bool hovered = ImGui::IsItemHovered();
+    if (hovered && shown) help_at_rest(ui, stage_help(*item.trace, *stage));
     if (shown)
         point_at(desk, *shown, picture);
     else
