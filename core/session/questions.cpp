@@ -23,14 +23,11 @@ void compared(Presentation& presentation) {
     presentation.focus("weights"_stage);
 }
 
-void compared_at_sentence(Presentation& presentation) {
-    presentation.view = ViewKind::compare;
-    presentation.lock("weights"_stage, Cell{1, 7});
-}
-
-void compared_at_me(Presentation& presentation) {
-    presentation.view = ViewKind::compare;
-    presentation.lock("weights"_stage, Cell{3, 2});
+/// A, B and B − A of the weights, a cell locked.
+template <int row, int column>
+void compared_at(Presentation& presentation) {
+    compared(presentation);
+    presentation.lock("weights"_stage, Cell{row, column});
 }
 
 /// The weights at every value of a setting.
@@ -67,79 +64,69 @@ void padded(Experiment& e) { e.input.text = "Can you help me pad pad pad pad"; }
 void warm(Experiment& e) { e.weighting.temperature = 4; }
 
 constexpr std::array k_questions = {
-    Question{
-        "Which word does this word attend to most?",
-        "The locked row is that of “you”. Its bars in the inspector say which word gets most of it: “to”, "
-        "0.856. Point at another token to see its row, click it to lock it.",
-        "scaled-dot-product", "", as_it_is},
+    Question{"Which word does this word attend to most?",
+             "The locked row is that of “you”. Its bars in the inspector say which word gets most of it: "
+             "“to”, 0.856. Point at another token to see its row, click it to lock it.",
+             "scaled-dot-product", "", as_it_is},
     Question{"Why is this cell so high?",
              "The query of “you” and the key of “to” have the same sign in 15 of 16 features (in Q and Kᵀ "
              "both are nearly all blue, negative), so nearly all products are positive: they add up to 53.9. "
-             "Divided by √d_k that is 13.5, 1.81 more than the "
-             "second-largest, “translate”; so its weight is exp(1.81) = 6.1 times as large.",
+             "Divided by √d_k that is 13.5, 1.81 more than the second-largest, “translate”; so its weight is "
+             "exp(1.81) = 6.1 times as large.",
              "scaled-dot-product", "", as_it_is},
+    Question{"What does dividing by √d_k do?",
+             "Here the projections are xavier's. B does not divide: its scores differ 4 times as much. For "
+             "“you”, “sentence” leads “me” by 4.43 instead of 1.11, and gets 0.984 instead of 0.517. A sum "
+             "of d_k products grows with √d_k; dividing undoes that, so that the softmax does not give "
+             "everything to one word.",
+             "scaled-dot-product", "no scaling", compared_at<1, 7>, small_scores},
+    Question{"What changes when a token may not see the future?",
+             "In B the cells above the diagonal, the later words, are masked. The remaining words share "
+             "their weight in proportion, so each row still sums to 1: in the row of “me” they had 0.475 "
+             "together, and each becomes 2.11 times as large.",
+             "scaled-dot-product", "causal mask", compared_at<3, 2>, small_scores},
     Question{
-        "What does dividing by √d_k do?",
-        "Here the projections are xavier's. B does not divide: its scores differ 4 times as much. For “you”, "
-        "“sentence” leads “me” by 4.43 "
-        "instead of 1.11, and gets 0.984 instead of 0.517. A sum of d_k products grows with √d_k; dividing "
-        "undoes that, so that the softmax does not give everything to one word.",
-        "scaled-dot-product", "no scaling", compared_at_sentence, small_scores},
-    Question{
-        "What changes when a token may not see the future?",
-        "In B the cells above the diagonal, the later words, are masked. The remaining words share their "
-        "weight in proportion, so each row still sums to 1: in the row of “me” they had 0.475 together, and "
-        "each becomes 2.11 times as large.",
-        "scaled-dot-product", "causal mask", compared_at_me, small_scores},
-    Question{"How do two heads differ?",
-             "Five heads that we designed: head 1 leads from a pronoun to its noun (“it” → “cat”), 2 from an "
-             "adjective (“black” → “cat”), 3 from a verb to its subject (“cross” → “cat”), 4 to the word "
-             "before, 5 "
-             "to the same word. An even row has nothing to ask for. Shift+click a head to compare it.",
-             "designed-heads", "", in_view<ViewKind::heads>},
-    Question{
-        "Is this pattern real, or an artifact of the seed?",
-        "An artifact: it does not survive a change of seed. “you” attends to “to” with 0.856 here, with "
-        "0.346 "
-        "± 0.410 over nine seeds, so what comes from one seed fades in the mean. A pattern that stays does "
-        "not come from the seed.",
-        "scaled-dot-product", "", of_seeds},
-    Question{
-        "How does softmax turn scores into weights?",
-        "By three steps, the columns “− row max”, “exp” and “weights”: subtract the row's maximum, take exp, "
-        "divide by the row's sum. “translate” is 1.81 below the maximum: exp(−1.81) = 0.164, and 0.164 ÷ "
-        "1.17 = 0.140. Space plays them; change the temperature and watch the bars.",
-        "scaled-dot-product", "", steps_of_translate},
+        "How do two heads differ?",
+        "Five heads that we designed: head 1 leads from a pronoun to its noun (“it” → “cat”), 2 from an "
+        "adjective (“black” → “cat”), 3 from a verb to its subject (“cross” → “cat”), 4 to the word before, "
+        "5 to the same word. An even row has nothing to ask for. Shift+click a head to compare it.",
+        "designed-heads", "", in_view<ViewKind::heads>},
+    Question{"Is this pattern real, or an artifact of the seed?",
+             "An artifact: it does not survive a change of seed. “you” attends to “to” with 0.856 here, with "
+             "0.346 ± 0.410 over nine seeds, so what comes from one seed fades in the mean. A pattern that "
+             "stays does not come from the seed.",
+             "scaled-dot-product", "", of_seeds},
+    Question{"How does softmax turn scores into weights?",
+             "By three steps, the columns “− row max”, “exp” and “weights”: subtract the row's maximum, take "
+             "exp, divide by the row's sum. “translate” is 1.81 below the maximum: exp(−1.81) = 0.164, and "
+             "0.164 ÷ 1.17 = 0.140. Space plays them; change the temperature and watch the bars.",
+             "scaled-dot-product", "", steps_of_translate},
     Question{
         "What is the output vector made of?",
         "Of the words' values: each is multiplied by its word's weight, a strip of 16 features in the last "
         "column, and the strips are added up. The output of “you” is 0.856 times the value of “to”, 0.140 "
         "times that of “translate”, and almost nothing of the others; the inspector has the locked feature.",
         "scaled-dot-product", "", output_of_you},
-    Question{
-        "How do dot-product and additive scores differ?",
-        "A: q · k ÷ √d_k, scores from −21.3 to 23.0: “you” gives “to” 0.856. B: v_a · tanh(W_aq q + W_ak k), "
-        "scores from −0.66 to 0.69, because tanh stays between −1 and 1: “you” gives no word more than "
-        "0.195. "
-        "Training makes v_a grow, and then these weights are as sharp (question 11).",
-        "scaled-dot-product", "additive score", compared},
-    Question{
-        "What does padding do?",
-        "It makes the sentences of a batch equally long: here four words are filled up to eight. In A “you” "
-        "gives the filling 0.308 of its weight; in B it is masked and gets none, and the four words share it "
-        "in proportion. The rows of “pad” are computed as well, but not used.",
-        "scaled-dot-product", "padding mask", compared, padded},
+    Question{"How do dot-product and additive scores differ?",
+             "A: q · k ÷ √d_k, scores from −21.3 to 23.0: “you” gives “to” 0.856. B: v_a · tanh(W_aq q + "
+             "W_ak k), scores from −0.66 to 0.69, because tanh stays between −1 and 1: “you” gives no word "
+             "more than 0.195. Training makes v_a grow, and then these weights are as sharp (question 11).",
+             "scaled-dot-product", "additive score", compared},
+    Question{"What does padding do?",
+             "It makes the sentences of a batch equally long: here four words are filled up to eight. In A "
+             "“you” gives the filling 0.308 of its weight; in B it is masked and gets none, and the four "
+             "words share it in proportion. The rows of “pad” are computed as well, but not used.",
+             "scaled-dot-product", "padding mask", compared, padded},
     Question{"How does a decoder align with its source?",
              "Each step of the decoder is a row: its weights say which source word it reads. “noir” reads "
              "“black”, against the order of the words. Play, or click a step.",
              "bahdanau-alignment", "", step_of_noir},
-    Question{
-        "What is the difference between soft and hard, global and local attention?",
-        "At temperature 4. Soft: softmax shares a row's weight; hard: all of it to one; sparsemax: to few. "
-        "These three are "
-        "global and consider all words. Local attention considers a window: local-m at the query's own "
-        "place, local-p at a place that it predicts, fading with distance, so its rows sum to less than 1.",
-        "scaled-dot-product", "", of_normalizers, warm},
+    Question{"What is the difference between soft and hard, global and local attention?",
+             "At temperature 4. Soft: softmax shares a row's weight; hard: all of it to one; sparsemax: to "
+             "few. These three are global and consider all words. Local attention considers a window: "
+             "local-m at the query's own place, local-p at a place that it predicts, fading with distance, "
+             "so its rows sum to less than 1.",
+             "scaled-dot-product", "", of_normalizers, warm},
 };
 
 }  // namespace
