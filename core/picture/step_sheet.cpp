@@ -70,7 +70,11 @@ Figure column_of(const Figure& keys, const RowSteps& row, std::size_t step, cons
     const RowStep& of = row.steps[step];
     Figure figure = keys;
     resize(figure, 1);
-    for (std::size_t j = 0; j < of.numbers.size(); ++j) set_value(figure, j, of.numbers[j], row.closed[j]);
+    // The mask closes a key from its stage on: before that it has a score like any other.
+    for (std::size_t j = 0; j < of.numbers.size(); ++j) {
+        const bool closed = row.closed[j] && (is_of_weights(of.kind) || of.numbers[j] == -INFINITY);
+        set_value(figure, j, of.numbers[j], closed);
+    }
     figure.scale = step_scale(of, range, colormap);
     figure.unit = is_of_weights(of.kind) ? Unit::probability : Unit::real;
     const bool is_short = count_code_points(of.title) <= k_longest_title;
