@@ -23,11 +23,15 @@ void compared(Presentation& presentation) {
     presentation.focus("weights"_stage);
 }
 
+void compared_at(Presentation& presentation, Cell cell) {
+    compared(presentation);
+    presentation.lock("weights"_stage, cell);
+}
+
 /// A, B and B − A of the weights, a cell locked.
 template <int row, int column>
 void compared_at(Presentation& presentation) {
-    compared(presentation);
-    presentation.lock("weights"_stage, Cell{row, column});
+    compared_at(presentation, Cell{row, column});
 }
 
 /// The weights at every value of a setting.
