@@ -81,7 +81,8 @@ std::optional<InspectedCell> inspected_cell(const Document& document, const Inte
     if (!found && state.hovered) found = pointed_at(document, *state.hovered);
     if (!found) return std::nullopt;
     const Shape& shape = found->stage->shape();
-    const bool there = found->cell.row < shape.rows && found->cell.column < shape.columns;
+    const bool there =
+        found->head < shape.heads && found->cell.row < shape.rows && found->cell.column < shape.columns;
     return there ? found : std::nullopt;
 }
 

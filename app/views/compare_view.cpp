@@ -336,7 +336,13 @@ struct Lit {
     int row_a = -1, column_a = -1, row_b = -1, column_b = -1;
 };
 
-Lit lit_cells(const Desk& desk, const CompareScene& scene) {
+/// −1 where the matrix does not have it: the mouse may have been over a larger one in the frame before.
+void keep_inside(const std::optional<ShownStage>& shown, int& row, int& column) {
+    if (!shown || row >= shown->rows()) row = -1;
+    if (!shown || column >= shown->columns()) column = -1;
+}
+
+Lit pointed_cells(const Desk& desk, const CompareScene& scene) {
     Lit lit;
     const auto from = [&](Cell cell, bool of_a) {
         const auto at = [](const std::vector<int>& same, int i) {
@@ -361,6 +367,13 @@ Lit lit_cells(const Desk& desk, const CompareScene& scene) {
     if (!scene.b) return lit;
     const Highlight highlight = current_highlight(desk.state, desk.document.presentation(), scene.b->trace);
     from({lit_row(highlight, *scene.b->stage->info), lit_column(highlight, *scene.b->stage->info)}, false);
+    return lit;
+}
+
+Lit lit_cells(const Desk& desk, const CompareScene& scene) {
+    Lit lit = pointed_cells(desk, scene);
+    keep_inside(scene.a, lit.row_a, lit.column_a);
+    keep_inside(scene.b, lit.row_b, lit.column_b);
     return lit;
 }
 
