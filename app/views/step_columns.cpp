@@ -19,6 +19,7 @@ constexpr float k_column_gap = 8;    ///< between two columns
 constexpr float k_pad = 6;           ///< within a column
 constexpr float k_least_pitch = 15, k_most_key_pitch = 72;
 constexpr float k_thickest = 34;           ///< of a bar, and of a row of products
+constexpr float k_least_bars = 10;         ///< a row of products that is lower has cells instead of bars
 constexpr float k_two_lines = 27;          ///< from this pitch on, a number stands above its bar
 constexpr float k_least_beside = 92;       ///< a column of this width has room for a bar beside a number
 constexpr float k_total = 24, k_sum = 58;  ///< height below the bars, without and with the sum of the values
@@ -206,34 +207,43 @@ void bar(const Context& c, int step, int i) {
 
 // ---- values
 
-double largest_product(const Context& c, const std::vector<std::vector<double>>& products) {
-    double largest = 1e-30;
-    for (const auto& row : products)
-        for (const double each : row)
-            if (std::isfinite(each)) largest = std::max(largest, std::abs(each));
-    return c.scene.has_products() ? largest : 1;
+/// The number farthest from 0, or NaN if one of them is none.
+double farthest(const double* begin, const double* end) {
+    double most = *begin;
+    for (const double* each = begin; each != end; ++each)
+        if (!(std::abs(*each) <= std::abs(most))) most = *each;
+    return most;
 }
 
-/// A row of numbers as colored cells; where they are narrower than a pixel, the largest of each pixel.
-void strip(const Context& c, const Area& area, const std::vector<double>& numbers, const ColorScale& scale,
-           float opacity) {
+/// A row of features as bars up and down from 0, `part` of their length; as colored cells where it is too low
+/// for bars. Where features are narrower than a pixel, the farthest from 0 of each.
+void features(const Context& c, const Area& area, const std::vector<double>& numbers, const ColorScale& scale,
+              float part, float opacity) {
     const auto count = static_cast<int>(numbers.size());
     const int cells = std::max(1, std::min(count, static_cast<int>(area.width())));
+    const bool bars = area.height() >= c.ui.px(k_least_bars);
+    const float width = area.width() / static_cast<float>(cells),
+                gap = width >= c.ui.px(5) && bars ? 1.0f : 0.0f, zero = (area.min.y + area.max.y) / 2,
+                half = area.height() / 2 - c.ui.px(1);
     for (int i = 0; i < cells; ++i) {
-        const auto edge = [&](int cell) { return static_cast<int>(static_cast<long>(cell) * count / cells); };
-        double most = numbers[static_cast<std::size_t>(edge(i))];
-        for (int k = edge(i); k < edge(i + 1); ++k)
-            if (!(std::abs(numbers[std::size_t(k)]) <= std::abs(most))) most = numbers[std::size_t(k)];
-        const auto x = [&](int cell) {
-            return area.min.x + area.width() * static_cast<float>(cell) / static_cast<float>(cells);
+        const auto edge = [&](int cell) {
+            return numbers.data() + static_cast<std::ptrdiff_t>(static_cast<long>(cell) * count / cells);
         };
-        c.list->AddRectFilled({x(i), area.min.y}, {x(i + 1), area.max.y},
-                              ink(std::isnan(most) ? c.ui.theme.nan : scale.color(most), opacity));
+        const double number = farthest(edge(i), edge(i + 1));
+        const float x = area.min.x + width * static_cast<float>(i),
+                    end = zero - static_cast<float>(number * part / scale.max) * half;
+        const bool whole = !bars || !std::isfinite(number);
+        if (!whole && std::abs(end - zero) < 0.5f) continue;
+        const Rgb8 color = std::isnan(number) ? c.ui.theme.nan : scale.color(number);
+        c.list->AddRectFilled(
+            {x + gap / 2, whole ? area.min.y : std::min(zero, end)},
+            {x + width - gap / 2, whole ? area.max.y : std::max({zero, end, std::min(zero, end) + 1})},
+            ink(color, bars ? 1 : opacity));
     }
 }
 
-/// The less weight a key has, the fainter its products: near 0 they would else be the lightest on a dark
-/// surface.
+/// How opaque a row of products is that is drawn as cells: the fainter, the less weight its key has. Near 0
+/// it would else be the lightest on a dark surface.
 float row_opacity(const StepScene& scene, int key) {
     const double weight = std::abs(scene.row.weights[static_cast<std::size_t>(key)]);
     return 0.15f + 0.85f * static_cast<float>(std::min(std::isnan(weight) ? 1 : weight, 1.0));
@@ -241,24 +251,38 @@ float row_opacity(const StepScene& scene, int key) {
 
 void products(const Context& c, int step) {
     const Area& column = c.at.columns[static_cast<std::size_t>(step)];
-    std::vector<std::vector<double>> rows;
-    for (int i = 0; i < c.at.rows.count; ++i) rows.push_back(weighted_value(c.scene.row, c.at.key(i)));
-    const double largest = largest_product(c, rows);
-    const ColorScale scale{&diverging_colormap(), -largest, largest};
-    const float high = std::min(c.ui.px(c.at.two_lines ? 18 : k_thickest), c.at.rows.pitch - c.ui.px(3)),
+    const ColorScale scale = colors_of(c, step);
+    const float high = std::min(c.ui.px(k_thickest), c.at.rows.pitch - c.ui.px(3)),
                 part = grown(c.scene, step);
     for (int i = 0; i < c.at.rows.count && part > 0; ++i) {
         const float middle = c.at.rows.middle(i);
         const Area area{{column.min.x + c.ui.px(k_pad), middle - high / 2},
                         {column.max.x - c.ui.px(k_pad), middle + high / 2}};
-        if (c.scene.row.closed[static_cast<std::size_t>(c.at.key(i))])
+        const int key = c.at.key(i);
+        if (c.scene.row.closed[static_cast<std::size_t>(key)]) {
             hatched(c, area);
-        else
-            strip(c, area, rows[static_cast<std::size_t>(i)], scale, row_opacity(c.scene, c.at.key(i)));
+            continue;
+        }
+        c.list->AddLine({area.min.x, middle}, {area.max.x, middle}, ink(c.ui.theme.faint, 0.35f));
+        features(c, area, weighted_value(c.scene.row, key), scale, part, row_opacity(c.scene, key));
     }
     if (part > 0)
         draw_text(c.list, c.ui.fonts.mono_small, {column.max.x - c.ui.px(k_pad), column.min.y + c.ui.px(40)},
-                  ink(c.ui.theme.faint), "± " + short_text(largest), Align::right);
+                  ink(c.ui.theme.faint), "± " + short_text(scale.max), Align::right);
+}
+
+/// Outlines the feature that is pointed at or locked in the context: in the products and in their sum.
+void lit_feature(const Context& c, const Area& column, const RowStep& of) {
+    const Presentation& presentation = c.desk.document.presentation();
+    const Highlight lit = current_highlight(c.desk.state, presentation, &c.scene.trace);
+    const int feature = lit_column(lit, *of.stage->info);
+    const auto count = static_cast<int>(of.numbers.size());
+    if (feature < 0 || feature >= count) return;
+    const float left = column.min.x + c.ui.px(k_pad),
+                width = (column.width() - c.ui.px(2 * k_pad)) / static_cast<float>(count),
+                x = left + width * static_cast<float>(feature);
+    c.list->AddRect({x - 1, c.at.rows.origin}, {std::max(x + width, x + 1) + 1, column.max.y - c.ui.px(4)},
+                    ink(c.ui.theme.text, 0.7f));
 }
 
 /// The context, below the products whose sum it is: a bar for each feature.
@@ -272,20 +296,8 @@ void sum(const Context& c, int column_index) {
     const bool current = c.scene.current == step;
     const StepRange range = c.scene.ranges[static_cast<std::size_t>(step)];
     c.list->AddLine({area.min.x, zero}, {area.max.x, zero}, ink(c.ui.theme.faint, 0.7f));
-    const auto count = static_cast<float>(of.numbers.size());
-    const ColorScale scale = colors_of(c, step);
-    const float width = area.width() / count, gap = width >= c.ui.px(5) ? 1.0f : 0.0f;
-    for (std::size_t k = 0; k < of.numbers.size() && part > 0; ++k) {
-        const double number = of.numbers[k];
-        if (!std::isfinite(number)) continue;
-        const float x = area.min.x + width * static_cast<float>(k);
-        const float end =
-            zero - static_cast<float>(number * part / range.max) * (area.height() / 2 - c.ui.px(1));
-        c.list->AddRectFilled(
-            {x + gap / 2, std::min(zero, end)},
-            {std::max(x + width - gap / 2, x + 1), std::max({zero, end, std::min(zero, end) + 1})},
-            ink(scale.color(number)));
-    }
+    if (part > 0) features(c, area, of.numbers, colors_of(c, step), part, 1);
+    if (part > 0) lit_feature(c, column, of);
     const float right = column.min.x - c.ui.px(10);
     draw_text(c.list, current ? c.ui.fonts.strong : c.ui.fonts.body, {right, zero - c.ui.px(4)},
               ink(part > 0 ? c.ui.theme.text : c.ui.theme.faint), of.title, Align::right);

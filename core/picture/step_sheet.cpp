@@ -82,32 +82,36 @@ Figure column_of(const Figure& keys, const RowSteps& row, std::size_t step, cons
     return figure;
 }
 
-Figure products_of(const Figure& keys, const RowSteps& row, const RowStep& of) {
+Figure products_of(const Figure& keys, const RowSteps& row, const RowStep& of, const StepRange& range) {
     Figure figure = keys;
     resize(figure, row.values->shape().columns);
-    double largest = 1e-30;
     for (int j = 0; j < figure.rows; ++j) {
         const std::vector<double> products = weighted_value(row, j);
-        for (int k = 0; k < figure.columns; ++k) {
-            const double each = products[static_cast<std::size_t>(k)];
-            set_value(figure, figure.cell(j, k), each, row.closed[static_cast<std::size_t>(j)]);
-            if (std::isfinite(each)) largest = std::max(largest, std::abs(each));
-        }
+        for (int k = 0; k < figure.columns; ++k)
+            set_value(figure, figure.cell(j, k), products[static_cast<std::size_t>(k)],
+                      row.closed[static_cast<std::size_t>(j)]);
     }
-    figure.scale = {&diverging_colormap(), -largest, largest};
+    figure.scale = {&diverging_colormap(), range.min, range.max};
     figure.unit = Unit::real;
-    figure.title = fmt::format("{}  ±{}", of.symbol, short_text(largest));
+    figure.title = fmt::format("{}  ±{}", of.symbol, short_text(range.max));
     return figure;
 }
 
 }  // namespace
 
 std::vector<StepRange> step_ranges(const RowSteps& row) {
-    StepRange scores{0, 0};
-    const auto widen = [](StepRange& range, const RowStep& step) {
-        for (const double each : step.numbers)
+    StepRange scores{0, 0}, values{0, 0};
+    const auto widen_by = [](StepRange& range, const std::vector<double>& numbers) {
+        for (const double each : numbers)
             if (std::isfinite(each)) range = {std::min(range.min, each), std::max(range.max, each)};
     };
+    const auto widen = [&](StepRange& range, const RowStep& step) { widen_by(range, step.numbers); };
+    if (row.values)
+        for (int j = 0; j < row.keys(); ++j) widen_by(values, weighted_value(row, j));
+    for (const RowStep& step : row.steps)
+        if (step.kind == StepKind::sum) widen(values, step);
+    const double farthest = std::max(-values.min, values.max);
+    values = farthest > 0 ? StepRange{-farthest, farthest} : StepRange{-1, 1};
     for (const RowStep& step : row.steps)
         if (step.kind == StepKind::scores) widen(scores, step);
     std::vector<StepRange> ranges;
@@ -117,13 +121,9 @@ std::vector<StepRange> step_ranges(const RowSteps& row) {
             case StepKind::scores: range = scores; break;
             case StepKind::exponentials:
             case StepKind::weights: range.max = 1; [[fallthrough]];
-            case StepKind::signed_:
-            case StepKind::products: widen(range, step); break;
-            case StepKind::sum:
-                widen(range, step);
-                range.max = std::max(-range.min, range.max);
-                range.min = -range.max;
-                break;
+            case StepKind::signed_: widen(range, step); break;
+            case StepKind::products:
+            case StepKind::sum: range = values; break;
         }
         if (!(range.min < range.max)) range.max = range.min + 1;
         ranges.push_back(range);
@@ -173,7 +173,7 @@ Sheet sheet_of_steps(const Trace& trace, const Stage& weights, const HeadChoice&
                                         .row_squeeze = k_flat});
                 break;
             case StepKind::products:
-                sheet.panels.push_back({.figure = products_of(keys, row, step),
+                sheet.panels.push_back({.figure = products_of(keys, row, step, ranges[i]),
                                         .column = column,
                                         .repeats_rows = repeats,
                                         .row_squeeze = k_flat,

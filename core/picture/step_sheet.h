@@ -14,8 +14,8 @@ struct StepRange {
     double min, max;
 };
 
-/// The ranges of all steps: raw and scaled scores share one, weights and exponentials have 0 … 1 or more, all
-/// others their own.
+/// The ranges of all steps: raw and scaled scores share one, so do the weighted values and their sum, which
+/// is symmetric; weights and exponentials have 0 … 1 or more, all others their own.
 std::vector<StepRange> step_ranges(const RowSteps& row);
 
 /// The colors of a step's numbers: the colormap for weights and exponentials, else a diverging one.

@@ -28,6 +28,12 @@ void compared_at(Presentation& presentation, Cell cell) {
     presentation.lock("weights"_stage, cell);
 }
 
+/// A, B and B − A of the scores that the softmax gets, “you” → “to” locked.
+void scores_of_you(Presentation& presentation) {
+    compared(presentation);
+    presentation.lock("scaled"_stage, Cell{1, 4});
+}
+
 /// A, B and B − A of the weights, a cell locked.
 template <int row, int column>
 void compared_at(Presentation& presentation) {
@@ -54,9 +60,9 @@ void steps_of_translate(Presentation& presentation) {
     presentation.lock("weights"_stage, Cell{1, 5});
 }
 
-void output_of_you(Presentation& presentation) {
+void output_of_to(Presentation& presentation) {
     presentation.view = ViewKind::step;
-    presentation.lock("context"_stage, Cell{1, 3});
+    presentation.lock("context"_stage, Cell{4, 5});
 }
 
 /// Projections with which the scaled scores are small enough for the softmax to share.
@@ -107,15 +113,18 @@ constexpr std::array k_questions = {
              "scaled-dot-product", "", steps_of_translate},
     Question{
         "What is the output vector made of?",
-        "Of the words' values: each is multiplied by its word's weight, a strip of 16 features in the last "
-        "column, and the strips are added up. The output of “you” is 0.856 times the value of “to”, 0.140 "
-        "times that of “translate”, and almost nothing of the others; the inspector has the locked feature.",
-        "scaled-dot-product", "", output_of_you},
-    Question{"How do dot-product and additive scores differ?",
-             "A: q · k ÷ √d_k, scores from −21.3 to 23.0: “you” gives “to” 0.856. B: v_a · tanh(W_aq q + "
-             "W_ak k), scores from −0.66 to 0.69, because tanh stays between −1 and 1: “you” gives no word "
-             "more than 0.195. Training makes v_a grow, and then these weights are as sharp (question 11).",
-             "scaled-dot-product", "additive score", compared},
+        "Of the words' values, each times its word's weight. For “to” these are 0.550 times the value of "
+        "“translate” plus 0.449 times that of “to”; the others have nearly no weight. The last column shows "
+        "each product with its 16 features and, below, their sum. Feature 6, outlined: −2.067 − 1.452 = "
+        "−3.520.",
+        "scaled-dot-product", "", output_of_to},
+    Question{
+        "How do dot-product and additive scores differ?",
+        "A: q · k ÷ √d_k grows with q and k: from −21.3 to 23.0. B: v_a · tanh(W_aq q + W_ak k) cannot "
+        "pass Σ|v_a| = 1.78, because tanh stays between −1 and 1: from −0.66 to 0.69. So B's weights are "
+        "nearly even: “you” gives no word more than 0.195; in A it gives “to” 0.856. Training makes v_a "
+        "grow, and B as sharp (question 11).",
+        "scaled-dot-product", "additive score", scores_of_you},
     Question{"What does padding do?",
              "It makes the sentences of a batch equally long: here four words are filled up to eight. In A "
              "“you” gives the filling 0.308 of its weight; in B it is masked and gets none, and the four "

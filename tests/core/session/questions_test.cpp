@@ -148,12 +148,12 @@ TEST(QuestionsTest, ARowsSoftmaxIsShownStepByStep) {
         EXPECT_NE(std::ranges::find(titles, step), titles.end()) << step;
 }
 
-TEST(QuestionsTest, TheOutputOfYouIsMostlyTheValueOfTo) {
+TEST(QuestionsTest, TheOutputOfToIsAMixtureOfTwoValues) {
     const Session session = answer(questions()[7]);
     const Trace trace = evaluate(session.experiment);
     const Cell cell = *session.presentation.locked;
     const Proof proof = explain(trace, *trace.find("context"_stage), 0, cell.row, cell.column);
-    EXPECT_TRUE(proof.mixture.starts_with("0.856 V(to)")) << proof.mixture;
+    EXPECT_TRUE(proof.mixture.starts_with("0.550 V(translate) + 0.449 V(to)")) << proof.mixture;
 }
 
 TEST(QuestionsTest, AdditiveScoresGiveMoreEvenWeights) {
@@ -233,13 +233,19 @@ TEST(QuestionsTest, TheNumbersInTheTextsAreThoseOfTheirSessions) {
     expect_says(questions()[3],
                 fmt::format("{:.3f} together, and each becomes {:.2f} times as large", open, 1 / open));
     for (int j = 0; j < 4; ++j) EXPECT_NEAR(causal.b(3, j), causal.a(3, j) / open, 1e-5);
-    expect_says(about("additive"), fmt::format("“you” gives “to” {:.3f}.", additive.a(1, 4)));
+    expect_says(about("additive"), fmt::format("in A it gives “to” {:.3f}.", additive.a(1, 4)));
     expect_says(about("additive"),
-                fmt::format("“you” gives no word more than {:.3f}.", additive.b.row(1).maxCoeff()));
+                fmt::format("“you” gives no word more than {:.3f};", additive.b.row(1).maxCoeff()));
     expect_says(about("padding"), fmt::format("gives the filling {:.3f}", padding.a.row(1).tail(4).sum()));
+    const Cell of_to = *answer(questions()[7]).presentation.locked;
+    const Buffer& value = trace.find("value"_stage)->buffer;
     expect_says(questions()[7],
-                fmt::format("{:.3f} times the value of “to”, {:.3f} times that of “translate”", weights(1, 4),
-                            weights(1, 5)));
+                fmt::format("{:.3f} times the value of “translate” plus {:.3f} times that of “to”",
+                            weights(4, 5), weights(4, 4)));
+    expect_says(questions()[7], fmt::format("Feature {}, outlined: −{:.3f} − {:.3f} = −{:.3f}.",
+                                            of_to.column + 1, -weights(4, 5) * value.at(0, 5, of_to.column),
+                                            -weights(4, 4) * value.at(0, 4, of_to.column),
+                                            -trace.find("context"_stage)->buffer.at(0, 4, of_to.column)));
     expect_says(
         questions()[6],
         fmt::format("{:.2f} below the maximum: exp(−{:.2f}) = {:.3f}, and {:.3f} ÷ {:.2f} = {:.3f}", below,
@@ -253,6 +259,10 @@ TEST(QuestionsTest, TheNumbersInTheTextsAreThoseOfTheirSessions) {
     const auto [additive_low, additive_high] = range(dot_and_additive.experiment);
     expect_says(about("additive"), fmt::format("from −{:.1f} to {:.1f}", dot_low, dot_high));
     expect_says(about("additive"), fmt::format("from −{:.2f} to {:.2f}", additive_low, additive_high));
+    const Trace of_additive = evaluate(dot_and_additive.experiment);
+    expect_says(about("additive"),
+                fmt::format("Σ|v_a| = {:.2f}",
+                            of_additive.find("v_a"_stage)->buffer.host().head(0).cwiseAbs().sum()));
     double sum = 0, squares = 0;
     for (const auto& [seed, of_seed] : swept_weights(questions()[5], 9)) {
         sum += double{of_seed(1, 4)};
