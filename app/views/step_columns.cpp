@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "app/ui/widgets.h"
 #include "app/views/labels.h"
@@ -207,11 +208,13 @@ void bar(const Context& c, int step, int i) {
 
 // ---- values
 
-/// The number farthest from 0, or NaN if one of them is none.
-double farthest(const double* begin, const double* end) {
-    double most = *begin;
-    for (const double* each = begin; each != end; ++each)
-        if (!(std::abs(*each) <= std::abs(most))) most = *each;
+/// The number farthest from 0; NaN if one of them is NaN.
+double farthest(std::span<const double> numbers) {
+    double most = 0;
+    for (const double each : numbers) {
+        if (std::isnan(each)) return each;
+        if (std::abs(each) > std::abs(most)) most = each;
+    }
     return most;
 }
 
@@ -227,9 +230,9 @@ void features(const Context& c, const Area& area, const std::vector<double>& num
                 half = area.height() / 2 - c.ui.px(1);
     for (int i = 0; i < cells; ++i) {
         const auto edge = [&](int cell) {
-            return numbers.data() + static_cast<std::ptrdiff_t>(static_cast<long>(cell) * count / cells);
+            return static_cast<std::size_t>(static_cast<long>(cell) * count / cells);
         };
-        const double number = farthest(edge(i), edge(i + 1));
+        const double number = farthest(std::span(numbers).subspan(edge(i), edge(i + 1) - edge(i)));
         const float x = area.min.x + width * static_cast<float>(i),
                     end = zero - static_cast<float>(number * part / scale.max) * half;
         const bool whole = !bars || !std::isfinite(number);
@@ -296,8 +299,10 @@ void sum(const Context& c, int column_index) {
     const bool current = c.scene.current == step;
     const StepRange range = c.scene.ranges[static_cast<std::size_t>(step)];
     c.list->AddLine({area.min.x, zero}, {area.max.x, zero}, ink(c.ui.theme.faint, 0.7f));
-    if (part > 0) features(c, area, of.numbers, colors_of(c, step), part, 1);
-    if (part > 0) lit_feature(c, column, of);
+    if (part > 0) {
+        features(c, area, of.numbers, colors_of(c, step), part, 1);
+        lit_feature(c, column, of);
+    }
     const float right = column.min.x - c.ui.px(10);
     draw_text(c.list, current ? c.ui.fonts.strong : c.ui.fonts.body, {right, zero - c.ui.px(4)},
               ink(part > 0 ? c.ui.theme.text : c.ui.theme.faint), of.title, Align::right);

@@ -97,21 +97,36 @@ Figure products_of(const Figure& keys, const RowSteps& row, const RowStep& of, c
     return figure;
 }
 
+double largest_of(const std::vector<double>& numbers) {
+    double largest = 0;
+    for (const double each : numbers)
+        if (std::isfinite(each)) largest = std::max(largest, std::abs(each));
+    return largest;
+}
+
+/// The largest magnitude among the weighted values and their sum. Reads only the values that can have it,
+/// since they may lie on the card.
+double largest_value(const RowSteps& row) {
+    if (!row.values) return 0;
+    double largest = largest_of(row.steps.back().numbers);
+    const double bound =
+        row.values->buffer.range(std::min(row.head, row.values->shape().heads - 1)).magnitude();
+    for (int j = 0; j < row.keys(); ++j)
+        if (std::abs(row.weights[static_cast<std::size_t>(j)]) * bound > largest)
+            largest = std::max(largest, largest_of(weighted_value(row, j)));
+    return largest;
+}
+
 }  // namespace
 
 std::vector<StepRange> step_ranges(const RowSteps& row) {
-    StepRange scores{0, 0}, values{0, 0};
-    const auto widen_by = [](StepRange& range, const std::vector<double>& numbers) {
-        for (const double each : numbers)
+    StepRange scores{0, 0};
+    const auto widen = [](StepRange& range, const RowStep& step) {
+        for (const double each : step.numbers)
             if (std::isfinite(each)) range = {std::min(range.min, each), std::max(range.max, each)};
     };
-    const auto widen = [&](StepRange& range, const RowStep& step) { widen_by(range, step.numbers); };
-    if (row.values)
-        for (int j = 0; j < row.keys(); ++j) widen_by(values, weighted_value(row, j));
-    for (const RowStep& step : row.steps)
-        if (step.kind == StepKind::sum) widen(values, step);
-    const double farthest = std::max(-values.min, values.max);
-    values = farthest > 0 ? StepRange{-farthest, farthest} : StepRange{-1, 1};
+    const double largest = largest_value(row);
+    const StepRange values = largest > 0 ? StepRange{-largest, largest} : StepRange{-1, 1};
     for (const RowStep& step : row.steps)
         if (step.kind == StepKind::scores) widen(scores, step);
     std::vector<StepRange> ranges;

@@ -23,22 +23,15 @@ void compared(Presentation& presentation) {
     presentation.focus("weights"_stage);
 }
 
-void compared_at(Presentation& presentation, Cell cell) {
-    compared(presentation);
-    presentation.lock("weights"_stage, cell);
+/// A, B and B − A of a stage, a cell locked.
+void compared_at(Presentation& presentation, const StageKey& key, Cell cell) {
+    presentation.view = ViewKind::compare;
+    presentation.lock(key, cell);
 }
 
-/// A, B and B − A of the scores that the softmax gets, “you” → “to” locked.
-void scores_of_you(Presentation& presentation) {
-    compared(presentation);
-    presentation.lock("scaled"_stage, Cell{1, 4});
-}
-
-/// A, B and B − A of the weights, a cell locked.
-template <int row, int column>
-void compared_at(Presentation& presentation) {
-    compared_at(presentation, Cell{row, column});
-}
+void score_of_to(Presentation& presentation) { compared_at(presentation, "scaled"_stage, {1, 4}); }
+void weight_of_sentence(Presentation& presentation) { compared_at(presentation, "weights"_stage, {1, 7}); }
+void weight_of_help(Presentation& presentation) { compared_at(presentation, "weights"_stage, {3, 2}); }
 
 /// The weights at every value of a setting.
 void sweep_of(Presentation& presentation, Sweep sweep) {
@@ -89,12 +82,12 @@ constexpr std::array k_questions = {
              "“you”, “sentence” leads “me” by 4.43 instead of 1.11, and gets 0.984 instead of 0.517. A sum "
              "of d_k products grows with √d_k; dividing undoes that, so that the softmax does not give "
              "everything to one word.",
-             "scaled-dot-product", "no scaling", compared_at<1, 7>, small_scores},
+             "scaled-dot-product", "no scaling", weight_of_sentence, small_scores},
     Question{"What changes when a token may not see the future?",
              "In B the cells above the diagonal, the later words, are masked. The remaining words share "
              "their weight in proportion, so each row still sums to 1: in the row of “me” they had 0.475 "
              "together, and each becomes 2.11 times as large.",
-             "scaled-dot-product", "causal mask", compared_at<3, 2>, small_scores},
+             "scaled-dot-product", "causal mask", weight_of_help, small_scores},
     Question{
         "How do two heads differ?",
         "Five heads that we designed: head 1 leads from a pronoun to its noun (“it” → “cat”), 2 from an "
@@ -114,7 +107,7 @@ constexpr std::array k_questions = {
     Question{
         "What is the output vector made of?",
         "Of the words' values, each times its word's weight. For “to” these are 0.550 times the value of "
-        "“translate” plus 0.449 times that of “to”; the others have nearly no weight. The last column shows "
+        "“translate” plus 0.449 times that of “to”; the others get almost none. The last column shows "
         "each product with its 16 features and, below, their sum. Feature 6, outlined: −2.067 − 1.452 = "
         "−3.520.",
         "scaled-dot-product", "", output_of_to},
@@ -123,8 +116,8 @@ constexpr std::array k_questions = {
         "A: q · k ÷ √d_k grows with q and k: from −21.3 to 23.0. B: v_a · tanh(W_aq q + W_ak k) cannot "
         "pass Σ|v_a| = 1.78, because tanh stays between −1 and 1: from −0.66 to 0.69. So B's weights are "
         "nearly even: “you” gives no word more than 0.195; in A it gives “to” 0.856. Training makes v_a "
-        "grow, and B as sharp (question 11).",
-        "scaled-dot-product", "additive score", scores_of_you},
+        "grow; then they can be as sharp (question 11).",
+        "scaled-dot-product", "additive score", score_of_to},
     Question{"What does padding do?",
              "It makes the sentences of a batch equally long: here four words are filled up to eight. In A "
              "“you” gives the filling 0.308 of its weight; in B it is masked and gets none, and the four "

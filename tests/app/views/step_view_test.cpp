@@ -5,6 +5,7 @@
 #include "app/document/inspected.h"
 #include "core/graph/row_steps.h"
 #include "core/graph/stage_table.h"
+#include "core/picture/step_sheet.h"
 #include "tests/drawn_sessions.h"
 #include "tests/interface.h"
 #include "tests/sanitized.h"
@@ -42,6 +43,7 @@ const char* const k_back = "− 1";
 const char* const k_forward = "+ 1";
 const char* const k_play = "Play";
 constexpr int k_weights_column = 5;  ///< after scores, scaled, masked, − row max, exp
+constexpr int k_products_column = 6;
 
 TEST_F(StepViewTest, SpacePlaysFromTheStartToTheEndAndPauses) {
     open_steps();
@@ -151,6 +153,50 @@ TEST_F(StepViewTest, BarsOfWeightsAreOnAFixedRange) {
         EXPECT_EQ(at(weight - 0.03f), at(0.02f)) << temperature << ": the bar reaches the weight, " << weight;
         EXPECT_NE(at(weight + 0.03f), at(0.02f)) << temperature << ": and ends there";
     }
+}
+
+/// “to” is 0.550 V(translate) + 0.449 V(to): in a feature each hangs below or stands above its line as far as
+/// its share of the range, and what has no weight is not drawn.
+TEST_F(StepViewTest, ProductsAreBarsOnTheRangeOfTheirSumWithTheLockedFeatureOutlined) {
+    open_steps();
+    constexpr int k_translate = 5, k_locked = 5;
+    change([&](Session& s) { s.presentation.lock("context"_stage, Cell{4, k_locked}); });
+    const Trace& trace = *document().trace();
+    const RowSteps row = row_steps(trace, weights(), 0, 4);
+    const double largest = step_ranges(row).back().max;
+    const std::vector<double> products = weighted_value(row, k_translate);
+    const ImRect place = column(k_products_column);
+    move({2, 2});
+    const gl::Pixels seen = picture();
+    const float pitch = place.GetHeight() / 8, wide = (place.GetWidth() - 12) / 16, half = 16;
+    // `up` from the line of a key, in a feature, a third into its bar.
+    const auto at = [&](int key, int feature, float up) {
+        const float x = place.Min.x + 6 + (static_cast<float>(feature) + 0.33f) * wide,
+                    y = place.Min.y + (static_cast<float>(key) + 0.5f) * pitch - up;
+        return seen.at(static_cast<int>(x), static_cast<int>(y));
+    };
+    int bars = 0;
+    for (int k = 0; k < 16; ++k) {
+        const auto length = static_cast<float>(products[static_cast<std::size_t>(k)] / largest) * half;
+        if (k == k_locked || std::abs(length) < 5) continue;
+        SCOPED_TRACE(k);
+        const float outward = length > 0 ? 1 : -1;
+        const std::uint32_t background = at(k_translate, k, -outward * 6);
+        EXPECT_NE(at(k_translate, k, length - 2 * outward), background) << "the bar reaches its number";
+        EXPECT_EQ(at(k_translate, k, length + 2 * outward), background) << "and ends there";
+        EXPECT_EQ(at(0, k, 4 * outward), at(0, k, 6 * outward)) << "“Can” has no weight";
+        ++bars;
+    }
+    EXPECT_GT(bars, 4);
+    // Above the lines of the first key nothing is drawn but the outline.
+    std::set<int> outlined;
+    const int y = static_cast<int>(place.Min.y + 6), x0 = static_cast<int>(place.Min.x + 8);
+    const std::uint32_t background = seen.at(x0, y);
+    for (int x = x0; x < static_cast<int>(place.Max.x - 8); ++x)
+        if (seen.at(x, y) != background)
+            outlined.insert(
+                static_cast<int>(std::floor((static_cast<float>(x) - place.Min.x - 6) / wide + 0.5f)));
+    EXPECT_EQ(outlined, (std::set{k_locked, k_locked + 1})) << "its left and its right edge";
 }
 
 TEST_F(StepViewTest, NothingIsShownOfAStepThatIsNotTaken) {

@@ -129,6 +129,35 @@ TEST(SheetTest, StepsAreTheNumbersOfOneRowKeyByKey) {
         << "one head is its own mean";
 }
 
+TEST(SheetTest, WeightedValuesAndTheirSumShareTheRangeOfTheLargest) {
+    int of_sum = 0, of_products = 0;
+    for (const char* example : {"scaled-dot-product", "causal", "multi-head"}) {
+        const Trace trace = evaluate(load_example(example).experiment);
+        const Stage& weights = *trace.find("weights"_stage);
+        for (int i = 0; i < weights.shape().rows; ++i) {
+            SCOPED_TRACE(std::string(example) + ", row " + std::to_string(i));
+            Presentation presentation = on_paper(Compose::steps, 174);
+            presentation.lock("weights"_stage, Cell{i, 0});
+            const Sheet sheet = compose(trace, weights, {}, presentation);
+            const Figure &sum = sheet.panels.back().figure, &products = (sheet.panels.end() - 2)->figure;
+            const auto largest = [](const Figure& figure) {
+                float most = 0;
+                for (std::size_t k = 0; k < figure.values.size(); ++k)
+                    if (figure.marks[k] == CellMark::value) most = std::max(most, std::abs(figure.values[k]));
+                return most;
+            };
+            const float most = std::max(largest(sum), largest(products));
+            (largest(sum) > largest(products) ? of_sum : of_products) += 1;
+            for (const Figure* each : {&sum, &products}) {
+                EXPECT_FLOAT_EQ(static_cast<float>(each->scale.max), most);
+                EXPECT_EQ(each->scale.min, -each->scale.max);
+            }
+        }
+    }
+    EXPECT_GT(of_sum, 0);
+    EXPECT_GT(of_products, 0);
+}
+
 TEST(SheetTest, OnAWiderPaperTheCellsGrowAndTheTypeDoesNot) {
     const TextFace face;
     const Trace trace = evaluate(load_example("scaled-dot-product").experiment);
