@@ -62,7 +62,7 @@ const std::vector<Room> k_rooms = {
       "core/learn", "core/gpu", "core/picture", "core/session", "core/export"}},
     {"app/platform", {"core/gpu"}},
     {"app/actions",
-     {"core/text", "core/files", "core/graph", "core/learn", "core/mechanism", "core/picture", "core/session",
+     {"core/files", "core/graph", "core/learn", "core/mechanism", "core/picture", "core/session",
       "core/recipe", "core/export", "app/document", "app/platform"}},
     {"app/heatmap", {"core/tensor", "core/image", "core/gpu", "core/picture", "app/platform"}},
     {"app/ui", {"core/text", "core/gpu", "core/picture", "app/platform", "app/heatmap"}},

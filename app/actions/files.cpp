@@ -11,7 +11,7 @@
 #include "core/learn/training_run.h"
 #include "core/session/applies.h"
 #include "core/session/examples.h"
-#include "core/text/tokenizer.h"
+#include "core/session/text_file.h"
 #include "core/utf8.h"
 
 namespace attnscope {
@@ -42,19 +42,6 @@ bool is_picture_file(std::string_view extension) {
 
 bool is_text_file(std::string_view extension) {
     return extension == ".txt" || extension == ".md" || extension == ".text";
-}
-
-/// The text of a file in one line. Throws Error(bad_input) unless it is UTF-8.
-std::string sentence_of(const std::string& bytes, const std::string& source) {
-    try {
-        require_utf8(bytes);
-    } catch (const Error& error) {
-        throw error.at(source);
-    }
-    std::string text = bytes;
-    std::ranges::replace(text, '\n', ' ');
-    std::erase(text, '\r');
-    return text;
 }
 
 bool is_plain_picture(const std::string& bytes, const std::string&) {
@@ -152,7 +139,7 @@ OpenedFile read_to_open(const std::string& file, bool as_picture) {
     const std::string extension = lower_extension(path);
     if (as_picture) return {path, read_image(path)};
     if (is_text_file(extension)) {
-        return {path, opened(path, sentence_of, k_max_text_bytes)};
+        return {path, read_text_file(path)};
     }
     if (is_picture_file(extension) && opened(path, is_plain_picture)) return {path, read_image(path)};
     return {path, load_session(path)};

@@ -12,6 +12,7 @@
 #include "core/session/applies.h"
 #include "core/session/examples.h"
 #include "core/session/questions.h"
+#include "core/session/text_file.h"
 
 namespace attnscope {
 namespace {
@@ -77,6 +78,10 @@ void SessionArguments::add_to(CLI::App& command) {
                     fmt::format("Start from the answer to a question, 1 to {} (see docs/questions.md)",
                                 questions().size()))
         ->type_name("N");
+    command
+        .add_option("--text-file", text_file_,
+                    "The sentence is the text of a file, up to a book; - for standard input")
+        ->type_name("PATH");
     for (const Option& option : options()) {
         const std::string preset = text_of(Session{}, option);
         const std::string help =
@@ -123,6 +128,8 @@ Session SessionArguments::start() const {
 }
 
 Session SessionArguments::with_flags(Session session) const {
+    if (text_file_ && gives("text")) throw UsageError("--text-file and --text exclude each other: use one");
+    if (text_file_) session.experiment.input.text = read_text_file(*text_file_);
     bool first_rule = true;
     for (const Flag& flag : flags_)
         as_usage([&] {

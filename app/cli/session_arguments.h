@@ -32,16 +32,16 @@ auto as_usage(const Act& act) {
 /// The arguments of one subcommand. Flags keep their order on the command line.
 class SessionArguments {
 public:
-    /// Adds FILE, --example, --question and every option of the table to `command`.
+    /// Adds FILE, --example, --question, --text-file and every option of the table to `command`.
     void add_to(CLI::App& command);
 
     /// True if no argument is present, so that the window may open the last session.
-    bool empty() const { return !file_ && !example_ && !question_ && flags_.empty(); }
+    bool empty() const { return !file_ && !example_ && !question_ && !text_file_ && flags_.empty(); }
     /// The defaults, FILE, --example, --question, or the model that --task is learned with. Throws UsageError
     /// if there are several or one does not exist, and Error for what load_session rejects.
     Session start() const;
-    /// `start` with the flags applied; of --step with the parameters that the run has learned by then. Throws
-    /// UsageError for a bad value.
+    /// `start` with the text of --text-file and the flags applied; of --step with the parameters that the run
+    /// has learned by then. Throws UsageError for a bad value, and Error for a file that holds no text.
     Session with_flags(Session start) const;
     Session session() const { return with_flags(start()); }
     /// FILE as an absolute path if it is a session that can be saved to; empty for a picture, an example or
@@ -58,6 +58,7 @@ private:
     std::optional<std::string> file_;
     std::optional<std::string> example_;
     std::optional<int> question_;  ///< from 1
+    std::optional<std::string> text_file_;
     struct Flag {
         const Option* option;
         std::string value;

@@ -226,6 +226,121 @@ void softmax_rows(ConstMatrixView x, MatrixView out) {
     for (Eigen::Index i = 0; i < x.rows(); ++i) softmax_row(x.row(i).data(), x.cols(), out.row(i).data());
 }
 
+void RowSum::add(float part_largest, double part_sum) {
+    if (part_largest == -k_infinity || std::isnan(largest)) return;
+    const float before = largest;
+    largest = part_largest > before || std::isnan(part_largest) ? part_largest : before;
+    const auto share = [&](float own) { return std::exp(static_cast<double>(own) - largest); };
+    sum = (before == -k_infinity ? 0 : sum * share(before)) + part_sum * share(part_largest);
+}
+
+void softmax_cells(std::span<const RowSum> rows, MatrixView x) {
+    for (Eigen::Index i = 0; i < x.rows(); ++i) {
+        const RowSum& row = rows[static_cast<std::size_t>(i)];
+        float* const cells = x.row(i).data();
+        if (!std::isfinite(row.largest)) {
+            std::transform(cells, cells + x.cols(), cells,
+                           [](float v) { return v == -k_infinity ? 0.0f : k_nan; });
+            continue;
+        }
+        exp_row(cells, row.largest, x.cols(), cells);
+        const auto sum = static_cast<float>(row.sum);
+        for (Eigen::Index j = 0; j < x.cols(); ++j) cells[j] /= sum;
+    }
+}
+
+void exponentials(std::span<float> x, float largest) {
+    exp_row(x.data(), largest, static_cast<Eigen::Index>(x.size()), x.data());
+}
+
+namespace {
+
+/// One group of cells, any of which may be −∞ or NaN.
+void softmax_group(const float* x, Eigen::Index count, float& largest, float& sum, float& smallest) {
+    largest = largest_of(x, count);
+    if (!std::isfinite(largest)) {
+        sum = largest == -k_infinity ? 0 : k_nan;
+        return;
+    }
+    Lanes cells, total{};
+    for (Eigen::Index j = 0; j < count; j += k_lanes) {
+        if (count - j >= k_lanes)
+            std::memcpy(&cells, x + j, sizeof cells);
+        else
+            load_few(x + j, count - j, cells);
+        cells -= largest;
+        exp_of_nonpositive(cells);
+        total += cells;
+    }
+    sum = folded(total, [](auto& a, const auto& b) { a += b; });
+    for (Eigen::Index j = 0; j < count; ++j)
+        if (x[j] != -k_infinity) smallest = std::min(smallest, x[j]);
+}
+
+/// Groups of k_vectors · 16 cells, all of which are finite; false, and nothing written that counts, if not.
+template <int k_vectors>
+bool softmax_finite_groups(const float* x, Eigen::Index groups, float* largest, float* sums,
+                           float& smallest) {
+    const auto enlarge = [](auto& a, const auto& b) { a = b > a ? b : a; };
+    const auto lessen = [](auto& a, const auto& b) { a = b < a ? b : a; };
+    const auto add = [](auto& a, const auto& b) { a += b; };
+    Lanes low = Lanes{} + k_infinity, check{};
+    for (Eigen::Index g = 0; g < groups; ++g) {
+        Lanes cells[k_vectors];
+        std::memcpy(cells, x + g * k_vectors * k_lanes, sizeof cells);
+        Lanes top = cells[0], total{};
+        for (const Lanes& each : cells) {
+            enlarge(top, each);
+            lessen(low, each);
+            check += each * 0.0f;  // NaN unless it is finite
+        }
+        largest[g] = folded(top, enlarge);
+        for (Lanes& each : cells) {
+            each -= largest[g];
+            exp_of_nonpositive(each);
+            total += each;
+        }
+        sums[g] = folded(total, add);
+    }
+    if (folded(check, add) != 0) return false;
+    smallest = std::min(smallest, folded(low, lessen));
+    return true;
+}
+
+bool softmax_finite_groups(int group, const float* x, Eigen::Index groups, float* largest, float* sums,
+                           float& smallest) {
+    switch (group / k_lanes) {
+        case 1: return softmax_finite_groups<1>(x, groups, largest, sums, smallest);
+        case 2: return softmax_finite_groups<2>(x, groups, largest, sums, smallest);
+        case 4: return softmax_finite_groups<4>(x, groups, largest, sums, smallest);
+        default: return false;
+    }
+}
+
+}  // namespace
+
+void softmax_groups(ConstMatrixView x, int group, Strided largest, Strided sums, std::span<float> smallest) {
+    const Eigen::Index whole = x.cols() / group;
+    for (Eigen::Index i = 0; i < x.rows(); ++i) {
+        const float* const row = x.row(i).data();
+        float& least = smallest[static_cast<std::size_t>(i)];
+        const bool done =
+            softmax_finite_groups(group, row, whole, largest.row(i).data(), sums.row(i).data(), least);
+        for (Eigen::Index g = done ? whole : 0; g < largest.cols(); ++g)
+            softmax_group(row + g * group, std::min<Eigen::Index>(group, x.cols() - g * group), largest(i, g),
+                          sums(i, g), least);
+    }
+}
+
+void widen(std::span<const float> x, std::span<float> largest, std::span<float> smallest) {
+    for (std::size_t j = 0; j < x.size(); ++j) {
+        const float value = x[j];
+        largest[j] = value > largest[j] || value != value ? value : largest[j];
+        const float open = value == -k_infinity ? k_infinity : value;
+        smallest[j] = open < smallest[j] ? open : smallest[j];
+    }
+}
+
 void sum_open(ConstMatrixView A, ConstMatrixView closed, const ConstStrided& V, MatrixView out) {
     out.setZero();
     for (Eigen::Index i = 0; i < A.rows(); ++i)

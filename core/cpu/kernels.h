@@ -3,6 +3,7 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <limits>
 #include <span>
 
 #include "core/tensor/tensor.h"
@@ -38,6 +39,25 @@ void mask_rows(ConstMatrixView x, ConstMatrixView open, MatrixView out);
 /// with nothing open is all zeros. A NaN or a +∞ in an open cell makes the row's open cells NaN. The
 /// exponentials are accurate to 2 ulp, and a row's result does not depend on its address.
 void softmax_rows(ConstMatrixView x, MatrixView out);
+/// What a softmax subtracts from a row and divides it by. A row may be read in parts.
+struct RowSum {
+    float largest = -std::numeric_limits<float>::infinity();  ///< NaN if the row has one; −∞: nothing is open
+    double sum = 0;                                           ///< Σ exp(x − largest) over the open cells
+
+    /// Joins a part of the row, of which the same is known.
+    void add(float part_largest, double part_sum);
+};
+/// What softmax_rows() does to whole rows, for parts of rows of which the sums are known, in place; one sum
+/// for each row.
+void softmax_cells(std::span<const RowSum> rows, MatrixView x);
+/// The sums of each row and group of `group` columns, a multiple of 16; the last group may be shorter.
+/// `largest` and `sums` are rows × groups. `smallest` is lowered to each row's smallest open cell.
+void softmax_groups(ConstMatrixView x, int group, Strided largest, Strided sums, std::span<float> smallest);
+/// x = exp(x − largest), which none exceeds; as accurate as softmax_rows().
+void exponentials(std::span<float> x, float largest);
+/// Raises `largest` and lowers `smallest` to the cells of x that are not −∞, column by column; a NaN in
+/// `largest` stays.
+void widen(std::span<const float> x, std::span<float> largest, std::span<float> smallest);
 /// out = A V where closed cells of A (closed(i, j) = −∞) are excluded even if V is NaN or infinite there; A
 /// and closed n × m, V m × k, out n × k. Slow: use it only for a V that all_finite() rejects; otherwise
 /// product() gives the same result.

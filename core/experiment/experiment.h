@@ -287,7 +287,6 @@ private:
     }
 };
 
-inline constexpr int k_max_tokens = 4096;
 inline constexpr int k_max_dim = 1024;
 inline constexpr int k_max_heads = 64;
 inline constexpr int k_max_table_size = 1'000'000;

@@ -67,21 +67,77 @@ std::string number(const MaskRule& rule, std::size_t i = 0) { return std::to_str
 
 std::vector<std::int64_t> no_numbers(int) { return {}; }
 
+Coverage coverage_of(bool all, bool none) {
+    return all ? Coverage::all : none ? Coverage::none : Coverage::some;
+}
+
+int last_query(const Region& region) { return region.end_row() - 1; }
+int last_key(const Region& region) { return region.end_column() - 1; }
+
+Coverage causal_coverage(const MaskRule&, const Region& in) {
+    return coverage_of(last_key(in) <= in.row, in.column > last_query(in));
+}
+
+Coverage valid_coverage(const MaskRule& rule, const Region& in) {
+    std::int64_t shortest = length_of(rule, in.row), longest = shortest;
+    for (int i = in.row; has_argument_for_each(rule) && i < in.end_row(); ++i) {
+        shortest = std::min(shortest, length_of(rule, i));
+        longest = std::max(longest, length_of(rule, i));
+    }
+    return coverage_of(last_key(in) < shortest, in.column >= longest);
+}
+
+Coverage window_coverage(const MaskRule& rule, const Region& in) {
+    const std::int64_t left = rule.arguments[0], right = rule.arguments[1];
+    return coverage_of(last_query(in) - left <= in.column && last_key(in) <= in.row + right,
+                       last_key(in) < in.row - left || in.column > last_query(in) + right);
+}
+
+/// The differences i − j of a region are all whole numbers from the smallest to the largest.
+Coverage dilated_coverage(const MaskRule& rule, const Region& in) {
+    const std::int64_t step = rule.arguments[0];
+    const std::int64_t smallest = std::int64_t{in.row} - last_key(in),
+                       largest = std::int64_t{last_query(in)} - in.column;
+    const std::int64_t past = ((smallest % step) + step) % step;  // a multiple of the step
+    const bool any = past == 0 || smallest + (step - past) <= largest;
+    return coverage_of(step == 1 || (any && smallest == largest), !any);
+}
+
+/// Diagonal by diagonal: of those i − j that the step divides.
+std::size_t dilated_count(const MaskRule& rule, const Region& in) {
+    const std::int64_t step = rule.arguments[0], rows = in.rows, columns = in.columns;
+    std::int64_t difference = std::int64_t{in.row} - last_key(in), count = 0;
+    difference += (step - ((difference % step) + step) % step) % step;
+    for (; difference <= std::int64_t{last_query(in)} - in.column; difference += step) {
+        const std::int64_t shift =
+            difference - (std::int64_t{in.row} - in.column);  // of the row at the first key
+        count += std::min(rows, columns + shift) - std::max(std::int64_t{0}, shift);
+    }
+    return static_cast<std::size_t>(count);
+}
+
+Coverage prefix_coverage(const MaskRule& rule, const Region& in) {
+    const std::int64_t length = rule.arguments[0];
+    return coverage_of(last_key(in) <= in.row || last_key(in) < length,
+                       in.column > last_query(in) && in.column >= length);
+}
+
 constexpr std::array k_kinds = {
     MaskKind{MaskForm::causal, "each query sees itself and the keys before it", "", "Causal", true,
              no_numbers, no_arguments, fits_always, [](const MaskRule&, int i, int j) { return j <= i; },
-             [](const MaskRule&) { return std::string("j ≤ i"); },
+             causal_coverage, [](const MaskRule&) { return std::string("j ≤ i"); },
              [](const MaskRule&) { return std::string("j <= i"); }, "CAUSAL"},
     MaskKind{MaskForm::valid, "the first K keys are valid, the rest is padding", "K[,K…]", "Padding", true,
              [](int tokens) { return std::vector<std::int64_t>{std::max(1, tokens - 2)}; }, check_lengths,
              one_length_per_query, [](const MaskRule& rule, int i, int j) { return j < length_of(rule, i); },
+             valid_coverage,
              [](const MaskRule& rule) {
                  return has_argument_for_each(rule) ? "j ≤ each query's length" : "j ≤ " + number(rule);
              },
              [](const MaskRule& rule) {
                  return has_argument_for_each(rule) ? "j < each[:, None]" : "j < " + number(rule);
              },
-             "VALID", true},
+             "VALID", nullptr, true},
     MaskKind{MaskForm::window, "each query sees its neighbors only, L to the left and R to the right", "L,R",
              "Window", false,
              [](int) {
@@ -91,6 +147,7 @@ constexpr std::array k_kinds = {
              [](const MaskRule& rule, int i, int j) {
                  return i - rule.arguments[0] <= j && j <= i + rule.arguments[1];
              },
+             window_coverage,
              [](const MaskRule& rule) { return "i − " + number(rule) + " ≤ j ≤ i + " + number(rule, 1); },
              [](const MaskRule& rule) {
                  return "(i - " + number(rule) + " <= j) & (j <= i + " + number(rule, 1) + ")";
@@ -99,19 +156,20 @@ constexpr std::array k_kinds = {
     MaskKind{MaskForm::dilated, "each query sees every STEPth key, counted from its own", "STEP", "Dilated",
              false, [](int) { return std::vector<std::int64_t>{2}; }, check_step, fits_always,
              [](const MaskRule& rule, int i, int j) { return (i - j) % rule.arguments[0] == 0; },
-             [](const MaskRule& rule) { return number(rule) + " divides i − j"; },
-             [](const MaskRule& rule) { return "(i - j) % " + number(rule) + " == 0"; }, "DILATED"},
+             dilated_coverage, [](const MaskRule& rule) { return number(rule) + " divides i − j"; },
+             [](const MaskRule& rule) { return "(i - j) % " + number(rule) + " == 0"; }, "DILATED",
+             dilated_count},
     MaskKind{MaskForm::prefix, "causal, and the first K keys are open to every query", "K", "Prefix", false,
              [](int) { return std::vector<std::int64_t>{2}; }, check_prefix, fits_always,
              [](const MaskRule& rule, int i, int j) { return j <= i || j < rule.arguments[0]; },
-             [](const MaskRule& rule) { return "(j ≤ i or j ≤ " + number(rule) + ")"; },
+             prefix_coverage, [](const MaskRule& rule) { return "(j ≤ i or j ≤ " + number(rule) + ")"; },
              [](const MaskRule& rule) { return "(j <= i) | (j < " + number(rule) + ")"; }, "PREFIX"},
 };
 static_assert(is_table_of<MaskForm>(k_kinds));
 static_assert(std::ranges::all_of(k_kinds,
                                   [](const MaskKind& kind) {
                                       return kind.first && kind.check && kind.check_fit && kind.open &&
-                                             kind.condition && kind.torch && kind.shader;
+                                             kind.coverage && kind.condition && kind.torch && kind.shader;
                                   }),
               "every kind of mask has all of its functions");
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/experiment/experiment.h"
+#include "core/tensor/tensor.h"
 
 namespace attnscope {
 
@@ -25,6 +26,8 @@ struct MaskKind {
     void (*check_fit)(const MaskRule& rule, int queries);
     /// Whether query i may attend to key j, both from 0.
     bool (*open)(const MaskRule& rule, int i, int j);
+    /// Which pairs of a region it leaves open; exact.
+    Coverage (*coverage)(const MaskRule& rule, const Region& region);
     /// When query i may attend to key j, in words, both counted from 1: "j ≤ i".
     std::string (*condition)(const MaskRule& rule);
     /// The rule in PyTorch: i is a column of queries and j a row of keys, both from 0, `each` a tensor of the
@@ -33,6 +36,8 @@ struct MaskKind {
     /// The define of shaders/mask.comp that computes the rule from its arguments; followed by _EACH where
     /// there is an argument for each query.
     const char* shader;
+    /// The open pairs of a region that it leaves partly open; nullptr: they are counted by halving it.
+    std::size_t (*count)(const MaskRule& rule, const Region& region) = nullptr;
     bool may_have_each = false;  ///< takes one argument for all queries, or one for each
 };
 

@@ -21,24 +21,32 @@ struct MechanismRule {
     bool is_recurrent;
     /// Whether the patches of an image may provide its keys and values, in place of a second sentence.
     bool reads_image;
+    /// The longest sentence. Where pairs of tokens can be computed on demand, it is a book.
+    int most_tokens;
 };
+
+inline constexpr int k_max_tokens = 4096;
+inline constexpr int k_max_long_tokens = 262'144;
 
 inline constexpr std::array k_mechanism_rules = {
     MechanismRule{.choice = MechanismKind::attention,
                   .has_heads = true,
                   .has_layers = false,
                   .is_recurrent = false,
-                  .reads_image = true},
+                  .reads_image = true,
+                  .most_tokens = k_max_long_tokens},
     MechanismRule{.choice = MechanismKind::seq2seq,
                   .has_heads = false,
                   .has_layers = false,
                   .is_recurrent = true,
-                  .reads_image = false},
+                  .reads_image = false,
+                  .most_tokens = k_max_tokens},
     MechanismRule{.choice = MechanismKind::transformer,
                   .has_heads = true,
                   .has_layers = true,
                   .is_recurrent = false,
-                  .reads_image = false},
+                  .reads_image = false,
+                  .most_tokens = k_max_tokens},
 };
 static_assert(is_table_of<MechanismKind>(k_mechanism_rules));
 

@@ -16,9 +16,10 @@ std::vector<std::string> sentence_tokens(const Experiment& experiment, const std
     if (tokens.empty())
         throw Error(ErrorKind::bad_input,
                     std::string(which) + " has no tokens: type at least one word (" + flag + " \"…\")");
-    if (tokens.size() > static_cast<std::size_t>(k_max_tokens))
+    const int most = mechanism_rule(experiment.mechanism).most_tokens;
+    if (tokens.size() > static_cast<std::size_t>(most))
         throw Error(ErrorKind::too_large, fmt::format("{} has {} tokens and the limit is {}: shorten it",
-                                                      which, tokens.size(), k_max_tokens));
+                                                      which, tokens.size(), most));
     for (const std::string& token : tokens)
         if (token.size() > k_max_token_bytes)
             throw Error(

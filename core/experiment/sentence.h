@@ -9,7 +9,8 @@
 namespace attnscope {
 
 /// The tokens of `text`, cut by the experiment's tokenizer. Throws Error(bad_input) "`which` has no tokens: …
-/// (`flag` "…")", and Error(too_large) for more than k_max_tokens tokens or a token of more than
+/// (`flag` "…")", and Error(too_large) for more than the mechanism's
+/// most_tokens or a token of more than
 /// k_max_token_bytes.
 std::vector<std::string> sentence_tokens(const Experiment& experiment, const std::string& text,
                                          const char* which, const char* flag);

@@ -103,16 +103,18 @@ std::string pdf_bytes(const Trace& trace, const Session& session, const ExportIt
     return render_pdf(page_of_item(trace, session_of(session, item), item, face, false), progress);
 }
 
-std::string csv_bytes(const Trace& trace, const Session&, const ExportItem& item, const Progress& progress) {
-    return to_csv(trace, *item.stage, item.head, progress);
+std::string csv_bytes(const Trace& trace, const Session& session, const ExportItem& item,
+                      const Progress& progress) {
+    return to_csv(trace, *item.stage, item.head, progress, session.presentation.region);
 }
 
-std::string npy_bytes(const Trace&, const Session&, const ExportItem& item, const Progress&) {
-    return to_npy(*item.stage, item.head);
+std::string npy_bytes(const Trace&, const Session& session, const ExportItem& item, const Progress&) {
+    return to_npy(*item.stage, item.head, session.presentation.region);
 }
 
-std::string json_bytes(const Trace& trace, const Session&, const ExportItem& item, const Progress& progress) {
-    return to_json(trace, *item.stage, item.head, progress);
+std::string json_bytes(const Trace& trace, const Session& session, const ExportItem& item,
+                       const Progress& progress) {
+    return to_json(trace, *item.stage, item.head, progress, session.presentation.region);
 }
 
 constexpr std::array k_formats = {

@@ -97,22 +97,44 @@ std::string json_head(const Stage& stage, const ShownMatrix& shown) {
     return shown.mean ? "\"mean\"" : std::to_string(shown.head + 1);
 }
 
+/// Throws Error(too_large) if the values do not fit at once.
+Matrix values_in(const ShownMatrix& shown, const Region& region) {
+    if (region.rows == shown.rows() && region.columns == shown.columns()) return shown.values();
+    Matrix values(region.rows, region.columns);
+    shown.buffer->read(shown.head, region, {values.data(), values.rows(), values.cols()});
+    return values;
+}
+
+/// The values of a part, with its labels.
+struct ExportedPart {
+    Matrix values;
+    std::vector<std::string> rows, columns;
+};
+ExportedPart exported(const Trace& trace, const Stage& stage, const ShownMatrix& shown,
+                      const std::optional<Region>& chosen) {
+    const Region region = exported_region(stage, chosen);
+    ExportedPart part{values_in(shown, region), {}, {}};
+    for (int i = region.row; i < region.end_row(); ++i) part.rows.push_back(trace.row_label(stage, i));
+    for (int j = region.column; j < region.end_column(); ++j)
+        part.columns.push_back(trace.column_label(stage, j, shown.head));
+    return part;
+}
+
 }  // namespace
 
-std::string to_csv(const Trace& trace, const Stage& stage, const HeadChoice& head, const Progress& progress) {
-    const ShownMatrix shown = shown_matrix(stage, head);
-    const Matrix values = shown.values();
-    const std::vector<std::string> rows = row_labels(trace, stage);
+std::string to_csv(const Trace& trace, const Stage& stage, const HeadChoice& head, const Progress& progress,
+                   const std::optional<Region>& region) {
+    const auto [values, rows, columns] = exported(trace, stage, shown_matrix(stage, head), region);
     std::string text;
-    for (const std::string& label : column_labels(trace, stage, shown.head)) {
+    for (const std::string& label : columns) {
         text += ',';
         text += csv_field(label);
     }
     text += "\n";
-    for (int r = 0; r < shown.rows(); ++r) {
-        report(progress, static_cast<double>(r) / shown.rows());
+    for (Eigen::Index r = 0; r < values.rows(); ++r) {
+        report(progress, static_cast<double>(r) / static_cast<double>(values.rows()));
         text += csv_field(rows[static_cast<std::size_t>(r)]);
-        for (int c = 0; c < shown.columns(); ++c) {
+        for (Eigen::Index c = 0; c < values.cols(); ++c) {
             text += ',';
             text += exact_text(values(r, c));
         }
@@ -144,28 +166,30 @@ std::string to_npy(const Matrix& matrix) {
                {matrix.data(), static_cast<std::size_t>(matrix.size())});
 }
 
-std::string to_npy(const Stage& stage, const HeadChoice& head) {
+std::string to_npy(const Stage& stage, const HeadChoice& head, const std::optional<Region>& chosen) {
     const Shape& shape = stage.shape();
-    const std::string matrix = fmt::format("{}, {}", shape.rows, shape.columns);
-    if (head.kind == HeadChoice::Kind::all && shape.per_head) {
-        return npy(fmt::format("{}, {}", shape.heads, matrix), stage.buffer.host().values());
-    }
-    return to_npy(shown_matrix(stage, head).values());
+    const Region region = exported_region(stage, chosen);
+    if (head.kind != HeadChoice::Kind::all || !shape.per_head)
+        return to_npy(values_in(shown_matrix(stage, head), region));
+    const Shape part{.heads = shape.heads, .rows = region.rows, .columns = region.columns};
+    Tensor values(part);
+    for (int h = 0; h < shape.heads; ++h) stage.buffer.read(h, region, values.head(h));
+    return npy(fmt::format("{}, {}, {}", part.heads, part.rows, part.columns), values.values());
 }
 
-std::string to_json(const Trace& trace, const Stage& stage, const HeadChoice& head,
-                    const Progress& progress) {
+std::string to_json(const Trace& trace, const Stage& stage, const HeadChoice& head, const Progress& progress,
+                    const std::optional<Region>& region) {
     const ShownMatrix shown = shown_matrix(stage, head);
-    const Matrix values = shown.values();
+    const auto [values, rows, columns] = exported(trace, stage, shown, region);
     std::string text = fmt::format(
         "{{\"stage\": \"{}\", \"head\": {}, \"shape\": [{}, {}],\n\"rows\": {},\n\"columns\": {},\n\"data\": "
         "[",
-        stage.name(), json_head(stage, shown), shown.rows(), shown.columns(),
-        json_labels(row_labels(trace, stage)), json_labels(column_labels(trace, stage, shown.head)));
-    for (int r = 0; r < shown.rows(); ++r) {
-        report(progress, static_cast<double>(r) / shown.rows());
+        stage.name(), json_head(stage, shown), values.rows(), values.cols(), json_labels(rows),
+        json_labels(columns));
+    for (Eigen::Index r = 0; r < values.rows(); ++r) {
+        report(progress, static_cast<double>(r) / static_cast<double>(values.rows()));
         text += r == 0 ? "\n[" : ",\n[";
-        for (int c = 0; c < shown.columns(); ++c) {
+        for (Eigen::Index c = 0; c < values.cols(); ++c) {
             if (c > 0) text += ", ";
             text += json_number(values(r, c));
         }

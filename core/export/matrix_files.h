@@ -11,13 +11,15 @@
 
 namespace attnscope {
 
+// Each writes exported_region() of the stage, and throws as it does.
+
 /// Comma-separated values (RFC 4180, UTF-8, lines end in
 /// ): the first row holds an empty cell and the column labels, each further row its label and its values. A
 /// masked cell is written as its value: `-inf` in `masked`, 0 in `weights`. `nan`, `inf`, `-inf` as read by
 /// NumPy and pandas. Throws Error(bad_input) as shown_matrix() unless the choice is one head or the mean;
 /// Canceled.
 std::string to_csv(const Trace& trace, const Stage& stage, const HeadChoice& head,
-                   const Progress& progress = {});
+                   const Progress& progress = {}, const std::optional<Region>& region = {});
 
 /// A LaTeX `tabular` that needs no package: the column labels above a rule, then each row's label and values,
 /// with `decimals` decimals or, without them, as cell_text() writes them. Labels are escaped; an infinity is
@@ -28,7 +30,7 @@ std::string to_latex(const Trace& trace, const Stage& stage, const HeadChoice& h
 
 /// NumPy's format, version 1.0: little-endian float32, C order, rows × columns; heads × rows × columns if
 /// `head` selects all. Throws Error(bad_input) as shown_matrix().
-std::string to_npy(const Stage& stage, const HeadChoice& head);
+std::string to_npy(const Stage& stage, const HeadChoice& head, const std::optional<Region>& region = {});
 /// One matrix in NumPy's format, as npy_bytes() writes it.
 std::string to_npy(const Matrix& matrix);
 
@@ -36,6 +38,6 @@ std::string to_npy(const Matrix& matrix);
 /// [labels], "data": [[…]]}`, one row of the matrix per line; −∞ is null, NaN "nan", +∞ "inf". Throws
 /// Error(bad_input) as shown_matrix() unless the choice is one head or the mean; Canceled.
 std::string to_json(const Trace& trace, const Stage& stage, const HeadChoice& head,
-                    const Progress& progress = {});
+                    const Progress& progress = {}, const std::optional<Region>& region = {});
 
 }  // namespace attnscope

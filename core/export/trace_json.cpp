@@ -72,7 +72,9 @@ void append_stage(std::string& out, const Stage& stage, const HeadChoice& head) 
     out += fmt::format("{}{}{}],\"data\":", shape.rows,
                        vector ? "" : "," + std::to_string(shape.columns / shape.depth),
                        nested ? "," + std::to_string(shape.depth) : "");
-    if (shape.per_head)
+    if (stage.buffer.on_demand())
+        out += "null";
+    else if (shape.per_head)
         append_list(out, static_cast<int>(matrices.size()), [&](int h) {
             append_matrix(out, matrices[static_cast<std::size_t>(h)].values(), vector, shape.depth, nested);
         });
@@ -107,7 +109,8 @@ void require_memory(const Trace& trace, std::span<const StageKey> keys) {
     constexpr std::size_t k_bytes_per_number = std::size_t{2} * 16;
     std::size_t numbers = 0;
     for (const StageRecord& record : trace.records)
-        if (is_chosen(*record.stage, keys)) numbers += record.stage->shape().size();
+        if (is_chosen(*record.stage, keys) && !record.stage->buffer.on_demand())
+            numbers += record.stage->shape().size();
     for (const StagePtr& gradient : trace.gradients)
         if (is_chosen(*gradient, keys)) numbers += gradient->shape().size();
     const std::size_t needed = numbers * k_bytes_per_number, free = available_memory();

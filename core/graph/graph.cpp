@@ -28,8 +28,15 @@ const GraphValue* Graph::find(StageKey key) const {
     return found == values.end() ? nullptr : &*found;
 }
 
+std::size_t bytes_of(const GraphValue& value) {
+    const std::size_t mean = value.shape.heads > 1 ? value.shape.head_size() : 0;
+    return (value.shape.size() + value.shape.size() / 3 + mean) * sizeof(float);
+}
+
 std::size_t bytes_of(const Graph& graph) {
-    return bytes_of(graph, [](const Op&) { return true; });
+    std::size_t bytes = 0;
+    for (const GraphValue& value : graph.values) bytes += bytes_of(value);
+    return bytes;
 }
 
 Value GraphBuilder::add(StageKey key, Op op, const std::vector<Value>& inputs) {

@@ -39,18 +39,8 @@ struct Graph {
     const GraphValue* find(StageKey key) const;
 };
 
-/// Bytes of all values that `counts` selects, including what pictures derive from them: pooled levels, and
-/// the mean over the heads.
-template <typename Counts>
-std::size_t bytes_of(const Graph& graph, const Counts& counts) {
-    std::size_t bytes = 0;
-    for (const GraphValue& value : graph.values) {
-        if (!counts(graph.op_of(value))) continue;
-        const std::size_t mean = value.shape.heads > 1 ? value.shape.head_size() : 0;
-        bytes += (value.shape.size() + value.shape.size() / 3 + mean) * sizeof(float);
-    }
-    return bytes;
-}
+/// Bytes of a value, including what pictures derive from it: pooled levels, and the mean over the heads.
+std::size_t bytes_of(const GraphValue& value);
 /// Bytes of all values.
 std::size_t bytes_of(const Graph& graph);
 

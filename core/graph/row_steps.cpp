@@ -19,10 +19,6 @@ namespace {
 
 using Kind = RowStep::Kind;
 
-bool is_of_pairs(const StageInfo& info) {
-    return info.rows == Axis::query_token && info.columns == Axis::key_token;
-}
-
 bool is_of_chain(const StageInfo& info) {
     return info.role == StageRole::scores || info.role == StageRole::masked_scores ||
            info.role == StageRole::weights;

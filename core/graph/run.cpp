@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "core/graph/backend.h"
+#include "core/graph/on_demand.h"
 #include "core/graph/trace.h"
 #include "core/op/op.h"
 
@@ -15,7 +16,8 @@ using Clock = std::chrono::steady_clock;
 
 /// Whether two values are equal bit for bit; values on a card are not fetched to find out.
 bool same(const Buffer& a, const Buffer& b) {
-    if (a.shape() != b.shape() || a.is_on_device() || b.is_on_device()) return false;
+    const auto is_here = [](const Buffer& buffer) { return !buffer.is_on_device() && !buffer.on_demand(); };
+    if (a.shape() != b.shape() || !is_here(a) || !is_here(b)) return false;
     const std::span<const float> left = a.host().values(), right = b.host().values();
     return std::memcmp(left.data(), right.data(), left.size_bytes()) == 0;
 }
@@ -23,7 +25,10 @@ bool same(const Buffer& a, const Buffer& b) {
 class Run {
 public:
     Run(const Graph& graph, const Trace& previous, const EvaluateOptions& options)
-        : graph_(graph), previous_(previous), options_(options) {}
+        : graph_(graph),
+          previous_(previous),
+          options_(options),
+          on_demand_(on_demand_values(graph, options.on_demand)) {}
 
     /// Records in the order of the graph's values.
     std::vector<StageRecord> records() {
@@ -54,7 +59,12 @@ private:
             return;
         }
         const Clock::time_point start = Clock::now();
-        std::vector<Buffer> results = compute(*node.op, inputs);
+        std::vector<Buffer> results;
+        if (on_demand_[records_.size()])
+            results.emplace_back(
+                compute_on_demand(node.op, inputs, mask_for(values[0].key), options_.on_demand));
+        else
+            results = compute(*node.op, inputs);
         double milliseconds = std::chrono::duration<double, std::milli>(Clock::now() - start).count();
         for (std::size_t i = 0; i < results.size(); ++i) {
             StagePtr stage = old[i] && same(old[i]->stage->buffer, results[i])
@@ -63,6 +73,17 @@ private:
             records_.push_back({std::move(stage), node.op, inputs, milliseconds, true});
             milliseconds = 0;  // the time is recorded with an operation's first result
         }
+    }
+
+    /// The mask whose closed pairs are empty cells of a stage; nullptr for other stages.
+    StagePtr mask_for(StageKey key) const {
+        const StageInfo* mask = mask_of(*key.stage);
+        if (!mask || mask == key.stage) return nullptr;
+        const auto found = std::ranges::find_if(records_, [&](const StageRecord& record) {
+            return record.stage->info == mask &&
+                   (record.stage->layer == key.layer || record.stage->layer == 0);
+        });
+        return found == records_.end() ? nullptr : found->stage;
     }
 
     std::vector<Buffer> compute(const Op& op, const std::vector<StagePtr>& inputs) {
@@ -82,6 +103,7 @@ private:
     const Graph& graph_;
     const Trace& previous_;
     const EvaluateOptions& options_;
+    const std::vector<bool> on_demand_;  ///< by value
     DrawSequence draws_;
     std::vector<StageRecord> records_;
 };

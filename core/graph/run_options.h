@@ -10,12 +10,19 @@ namespace attnscope {
 
 class Backend;
 
+/// When values are computed on demand, and how much of them is kept.
+struct OnDemandSizes {
+    std::size_t most_cells = std::size_t{1} << 24;  ///< of a head that is computed at once: 4096 × 4096
+    std::size_t kept_cells = std::size_t{1} << 24;  ///< of the largest pooled level that a survey keeps
+};
+
 /// Settings that decide how evaluate computes, never what.
 struct EvaluateOptions {
     int threads = 0;               ///< 0: one per core
     Backend* backend = nullptr;    ///< nullptr: the CPU computes everything
     std::size_t memory_limit = 0;  ///< bytes of this machine's memory; 0: most of available_memory()
-    std::stop_token cancel = {};   ///< checked between stages, and between blocks of their rows
+    OnDemandSizes on_demand = {};
+    std::stop_token cancel = {};  ///< checked between stages, and between blocks of their rows
 };
 
 }  // namespace attnscope

@@ -180,11 +180,23 @@ std::string Trace::column_label(const Stage& stage, int column, int head) const 
 
 namespace {
 
+/// Whether a row of masked scores on demand is −∞ in these heads; no other row is computed.
+bool all_masked_on_demand(const Buffer& masked, int row, int first, int end) {
+    for (int h = first; h < end; ++h) {
+        const Coverage open = masked.coverage(h, {row, 0, 1, masked.shape().columns});
+        const bool closed = open == Coverage::none ||
+                            (open == Coverage::unknown && (masked.row(h, row).array() == -INFINITY).all());
+        if (!closed) return false;
+    }
+    return true;
+}
+
 /// Whether `largest` of the masked scores is −∞ at `index`, in one head or in every one.
 bool all_masked(const Stage* masked, const std::vector<float>& (Buffer::*largest)(int) const, int index,
                 std::optional<int> head) {
     const int heads = masked->shape().heads;
     const int first = head ? std::min(*head, heads - 1) : 0, end = head ? first + 1 : heads;
+    if (masked->buffer.on_demand()) return all_masked_on_demand(masked->buffer, index, first, end);
     for (int h = first; h < end; ++h)
         if ((masked->buffer.*largest)(h)[static_cast<std::size_t>(index)] != -INFINITY) return false;
     return true;

@@ -74,6 +74,10 @@ bool may_have_gradient(const StageInfo& info);
 /// "2.grad.scores"; nullptr for a name that is not in the table.
 const StageInfo* find_stage_info(std::string_view name);
 
+/// Whether a stage has a cell for each pair of a query and a key.
+constexpr bool is_of_pairs(const StageInfo& info) {
+    return info.rows == Axis::query_token && info.columns == Axis::key_token;
+}
 /// Whether a stage is a parameter: the embedding table or weights, drawn rather than computed from tokens.
 bool is_parameter(const StageInfo& info);
 /// A stage's name as a heading, in words: "feed forward hidden". Parameters keep their symbols: "W_q". That

@@ -9,6 +9,7 @@
 #include "core/error.h"
 #include "core/experiment/given_values.h"
 #include "core/graph/backend.h"
+#include "core/graph/on_demand.h"
 #include "core/graph/run.h"
 #include "core/graph/stage_table.h"
 #include "core/mechanism/mechanisms.h"
@@ -42,20 +43,38 @@ void require_bytes(const Graph& graph, std::size_t needed, std::size_t limit, co
                     needed >> 20, memory, limit >> 20));
 }
 
+struct Needed {
+    std::size_t here = 0, on_card = 0;
+};
+
+/// Bytes of all values that are kept, and of what a survey keeps of those that are computed on demand.
+Needed needed_bytes(const Graph& graph, const EvaluateOptions& options, bool has_card) {
+    const std::vector<bool> on_demand = on_demand_values(graph, options.on_demand);
+    Needed needed;
+    if (std::ranges::find(on_demand, true) != on_demand.end())
+        needed.here = options.on_demand.kept_cells * 2 * sizeof(float) * 4 / 3;
+    for (std::size_t i = 0; i < graph.values.size(); ++i) {
+        if (on_demand[i]) continue;
+        const bool on_card = has_card && options.backend->computes(graph.op_of(graph.values[i]));
+        (on_card ? needed.on_card : needed.here) += bytes_of(graph.values[i]);
+    }
+    return needed;
+}
+
 /// The old trace stays on screen until the new one is complete, so only free memory counts; on a card, which
 /// is asked again for each result, what may be reused counts as well.
 void require_memory(const Graph& graph, const Trace& previous, const EvaluateOptions& options) {
     // A tenth is left for other allocations.
     const auto most_of = [](std::size_t bytes) { return bytes / 10 * 9; };
     const std::size_t there = options.backend ? options.backend->memory() : 0;
-    if (there == 0 && options.memory_limit == 0 && bytes_of(graph) < k_worth_asking) return;
+    const Needed needed = needed_bytes(graph, options, there > 0);
+    if (there == 0 && options.memory_limit == 0 && needed.here < k_worth_asking) return;
     const std::size_t here = options.memory_limit ? options.memory_limit : most_of(available_memory());
-    if (there == 0) return require_bytes(graph, bytes_of(graph), here, "this machine's memory");
-    const auto on_card = [&](const Op& op) { return options.backend->computes(op); };
-    const std::size_t needed = bytes_of(graph, on_card), reused = bytes_on_device(previous);
-    require_bytes(graph, needed - std::min(needed, reused), most_of(there), "the GPU's memory");
-    require_bytes(graph, bytes_of(graph, [&](const Op& op) { return !on_card(op); }), here,
-                  "this machine's memory");
+    if (there > 0) {
+        const std::size_t reused = std::min(needed.on_card, bytes_on_device(previous));
+        require_bytes(graph, needed.on_card - reused, most_of(there), "the GPU's memory");
+    }
+    require_bytes(graph, needed.here, here, "this machine's memory");
 }
 
 }  // namespace

@@ -73,6 +73,15 @@ void Add::explain(Proof& proof, const Cell& cell) const {
 
 void AddBias::forward(const Work& in, Tensor& out) const { sum_inputs(in, out); }
 
+void AddBias::cells(const RegionWork& in, MatrixView out) const {
+    in.read(0, out);
+    Matrix bias(out.rows(), out.cols());
+    for (std::size_t i = 1; i < in.count(); ++i) {
+        in.read(i, {bias.data(), bias.rows(), bias.cols()});
+        out += bias;
+    }
+}
+
 void AddBias::backward(const Backward& at) const { pass_on(at); }
 
 void AddBias::explain_gradient(Proof& proof, const GradientCell& cell) const {

@@ -4,6 +4,7 @@
 #include "core/op/backward.h"
 #include "core/op/formula.h"
 #include "core/op/proof.h"
+#include "core/op/region.h"
 #include "core/op/torch.h"
 #include "core/op/work.h"
 
@@ -49,6 +50,7 @@ struct AddBias {
     std::string sentence() const { return "Add the bias of each pair of query and key to its score."; }
     Operands operands() const { return {.same_as = 0}; }
     void forward(const Work& in, Tensor& out) const;
+    void cells(const RegionWork& in, MatrixView out) const;
     /// dY for each; a bias without heads gets the sum over the heads.
     void backward(const Backward& at) const;
     void explain_gradient(Proof& proof, const GradientCell& cell) const;

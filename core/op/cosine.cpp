@@ -5,22 +5,38 @@
 
 namespace attnscope::op {
 
+namespace {
+
+void cosines(ConstMatrixView Q, ConstMatrixView K, MatrixView out) {
+    const Eigen::VectorXf query_norms = Q.rowwise().norm(), key_norms = K.rowwise().norm();
+    product_transposed(Q, K, out);
+    for (Eigen::Index i = 0; i < out.rows(); ++i)
+        for (Eigen::Index j = 0; j < out.cols(); ++j)
+            out(i, j) /= std::max(query_norms(i) * key_norms(j), 1e-8f);
+}
+
+}  // namespace
+
 void Cosine::forward(const Work& in, Tensor& out) const {
     for_row_blocks(row_loop(in, out.shape(), k_exponential_work), [&](RowBlock block) {
-        const ConstMatrixView Q = block.of(in.head(0, block.head)), K = in.head(1, block.head);
-        MatrixView cells = block.of(out.head(block.head));
-        const Eigen::VectorXf query_norms = Q.rowwise().norm(), key_norms = K.rowwise().norm();
-        product_transposed(Q, K, cells);
-        for (Eigen::Index i = 0; i < cells.rows(); ++i)
-            for (Eigen::Index j = 0; j < cells.cols(); ++j)
-                cells(i, j) /= std::max(query_norms(i) * key_norms(j), 1e-8f);
+        cosines(block.of(in.head(0, block.head)), in.head(1, block.head), block.of(out.head(block.head)));
     });
+}
+
+void Cosine::cells(const RegionWork& in, MatrixView out) const {
+    cosines(in.whole_rows(0, in.region.row, in.region.rows),
+            in.whole_rows(1, in.region.column, in.region.columns), out);
 }
 
 void Sharpen::forward(const Work& in, Tensor& out) const {
     for_row_blocks(row_loop(in, out.shape(), 1), [&](RowBlock block) {
         block.of(out.head(block.head)) = block.of(in.head(0, block.head)) * factor;
     });
+}
+
+void Sharpen::cells(const RegionWork& in, MatrixView out) const {
+    in.read(0, out);
+    out *= factor;
 }
 
 void Cosine::backward(const Backward& at) const {

@@ -4,6 +4,7 @@
 #include "core/op/backward.h"
 #include "core/op/formula.h"
 #include "core/op/proof.h"
+#include "core/op/region.h"
 #include "core/op/torch.h"
 #include "core/op/work.h"
 
@@ -19,6 +20,7 @@ struct Cosine {
     }
     Operands operands() const { return {.left = 0, .above = 1, .is_transposed = true}; }
     void forward(const Work& in, Tensor& out) const;
+    void cells(const RegionWork& in, MatrixView out) const;
     /// With n = |q| |k| and c the result: dq = Σ dc (k ÷ n − c q ÷ |q|²), dk by symmetry; at 1e-8 the divisor
     /// is a constant.
     void backward(const Backward& at) const;
@@ -40,6 +42,7 @@ struct Sharpen {
     }
     Operands operands() const { return {.same_as = 0}; }
     void forward(const Work& in, Tensor& out) const;
+    void cells(const RegionWork& in, MatrixView out) const;
     /// dX = β dY.
     void backward(const Backward& at) const;
     void explain_gradient(Proof& proof, const GradientCell& cell) const;

@@ -12,6 +12,11 @@ void DotProduct::forward(const Work& in, Tensor& out) const {
     });
 }
 
+void DotProduct::cells(const RegionWork& in, MatrixView out) const {
+    product_transposed(in.whole_rows(0, in.region.row, in.region.rows),
+                       in.whole_rows(1, in.region.column, in.region.columns), out);
+}
+
 void DotProduct::backward(const Backward& at) const {
     for (int h = 0; h < at.heads(); ++h) {
         if (at.wants(0)) add_product(at.gradient(h), at.input(1, h), at.sum(0, h));

@@ -14,6 +14,13 @@ void GeneralScore::forward(const Work& in, Tensor& out) const {
     });
 }
 
+void GeneralScore::cells(const RegionWork& in, MatrixView out) const {
+    const ConstMatrixView Q = in.whole_rows(0, in.region.row, in.region.rows);
+    Matrix QW = Matrix::Zero(Q.rows(), in.whole(2).cols());
+    add_product(Q, in.whole(2), QW);
+    product_transposed(QW, in.whole_rows(1, in.region.column, in.region.columns), out);
+}
+
 void GeneralScore::backward(const Backward& at) const {
     for (int h = 0; h < at.heads(); ++h) {
         const ConstMatrixView Q = at.input(0, h), K = at.input(1, h), W = at.input(2);

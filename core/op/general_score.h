@@ -4,6 +4,7 @@
 #include "core/op/backward.h"
 #include "core/op/formula.h"
 #include "core/op/proof.h"
+#include "core/op/region.h"
 #include "core/op/torch.h"
 #include "core/op/work.h"
 
@@ -20,6 +21,7 @@ struct GeneralScore {
     }
     Operands operands() const { return {.left = 0, .above = 1, .is_transposed = true}; }
     void forward(const Work& in, Tensor& out) const;
+    void cells(const RegionWork& in, MatrixView out) const;
     /// dQ = dS K Wᵀ, dK = dSᵀ Q W, dW = Σ over heads of Qᵀ dS K.
     void backward(const Backward& at) const;
     void explain_gradient(Proof& proof, const GradientCell& cell) const;

@@ -26,6 +26,18 @@ void JoinHeads::forward(const Work& in, Tensor& out) const {
         out.head(0).block(h / heads * rows, h % heads * width, rows, width) = in.head(0, h);
 }
 
+void JoinHeads::cells(const RegionWork& in, MatrixView out) const {
+    const int width = in.shape(0).columns;
+    for (int h = in.region.column / width; h * width < in.region.end_column(); ++h) {
+        const int first = std::max(in.region.column, h * width),
+                  end = std::min(in.region.end_column(), (h + 1) * width);
+        Matrix of_head(in.region.rows, end - first);
+        in.inputs[0]->read(h, {in.region.row, first - h * width, in.region.rows, end - first},
+                           {of_head.data(), of_head.rows(), of_head.cols()});
+        out.middleCols(first - in.region.column, end - first) = of_head;
+    }
+}
+
 void SplitHeads::backward(const Backward& at) const {
     if (!at.wants(0)) return;
     for (int h = 0; h < batch * heads; ++h) {

@@ -7,6 +7,7 @@
 #include "core/op/backward.h"
 #include "core/op/formula.h"
 #include "core/op/proof.h"
+#include "core/op/region.h"
 #include "core/op/torch.h"
 #include "core/op/work.h"
 
@@ -41,6 +42,7 @@ struct JoinHeads {
     Shape shape(Shapes in) const { return matrix(batch * in[0].rows, in[0].heads / batch * in[0].columns); }
     std::string formula(const Symbols&) const { return "the heads' contexts side by side"; }
     void forward(const Work& in, Tensor& out) const;
+    void cells(const RegionWork& in, MatrixView out) const;
     /// dX: the columns of dY that are each head's.
     void backward(const Backward& at) const;
     void explain_gradient(Proof& proof, const GradientCell& cell) const;

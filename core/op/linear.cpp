@@ -15,6 +15,14 @@ void Linear::forward(const Work& in, Tensor& out) const {
     });
 }
 
+void Linear::cells(const RegionWork& in, MatrixView out) const {
+    Matrix rows(in.region.rows, in.shape(0).columns);
+    in.read(0, {in.region.row, 0, in.region.rows, in.shape(0).columns},
+            {rows.data(), rows.rows(), rows.cols()});
+    product_transposed(rows, in.whole_rows(1, in.region.column, in.region.columns), out);
+    if (in.count() > 2) out.rowwise() += in.whole(2).row(0).segment(in.region.column, in.region.columns);
+}
+
 void Linear::backward(const Backward& at) const {
     const ConstMatrixView dY = at.gradient();
     if (at.wants(0)) add_product(dY, at.input(1), at.sum(0));

@@ -61,6 +61,75 @@ void Mask::forward(const Work& in, Tensor& out) const {
     });
 }
 
+void Mask::cells(const RegionWork& in, MatrixView out) const {
+    out.setOnes();
+    const Region& region = in.region;
+    const bool has_centers = in.count() > 0;
+    const ConstMatrixView centers = has_centers ? in.whole(0) : ConstMatrixView(nullptr, 0, 0);
+    const auto center = [&](int i) { return centers(i, 0); };
+    for_each_condition(*this, has_centers, center, [&](const auto& closes, const auto&) {
+        for (Eigen::Index i = 0; i < out.rows(); ++i)
+            for (Eigen::Index j = 0; j < out.cols(); ++j)
+                if (closes(region.row + static_cast<int>(i), region.column + static_cast<int>(j)))
+                    out(i, j) = 0;
+    });
+}
+
+Coverage Mask::coverage(const Region& region) const {
+    if (custom || bias) return Coverage::unknown;
+    Coverage all = Coverage::all;
+    for (const MaskRule& rule : rules) {
+        const Coverage one = mask_kind(rule.kind).coverage(rule, region);
+        if (one == Coverage::none) return one;
+        if (one == Coverage::all) continue;
+        all = all == Coverage::all ? one : Coverage::unknown;
+    }
+    return all;
+}
+
+namespace {
+
+/// The four quarters of a region, or its two halves if it has one row or column.
+template <typename Each>
+void for_each_part(const Region& region, const Each& each) {
+    const int rows = (region.rows + 1) / 2, columns = (region.columns + 1) / 2;
+    for (int r = 0; r < region.rows; r += rows)
+        for (int c = 0; c < region.columns; c += columns)
+            each(Region{region.row + r, region.column + c, std::min(rows, region.rows - r),
+                        std::min(columns, region.columns - c)});
+}
+
+}  // namespace
+
+bool Mask::is_open(int i, int j) const {
+    bool open = true;
+    for_each_condition(
+        *this, false, [](int) { return 0.0; },
+        [&](const auto& closes, const auto&) { open = open && !closes(i, j); });
+    return open;
+}
+
+std::size_t Mask::count_open(const Region& region) const {
+    const Coverage known = coverage(region);
+    if (known == Coverage::none) return 0;
+    if (known == Coverage::all) return region.size();
+    if (region.size() == 1) return is_open(region.row, region.column) ? 1 : 0;
+    if (rules.size() == 1 && mask_kind(rules[0].kind).count)
+        return mask_kind(rules[0].kind).count(rules[0], region);
+    std::size_t open = 0;
+    for_each_part(region, [&](const Region& part) { open += count_open(part); });
+    return open;
+}
+
+bool Mask::any_open(const Region& region) const {
+    const Coverage known = coverage(region);
+    if (known != Coverage::unknown) return known != Coverage::none;
+    if (region.size() == 1) return is_open(region.row, region.column);
+    bool open = false;
+    for_each_part(region, [&](const Region& part) { open = open || any_open(part); });
+    return open;
+}
+
 Matrix Mask::without_window() const {
     Matrix open = Matrix::Ones(queries, keys);
     for_each_condition(
@@ -96,6 +165,19 @@ void MaskedFill::forward(const Work& in, Tensor& out) const {
         mask_rows(block.of(in.head(0, block.head)), block.of(in.head(1, block.head)),
                   block.of(out.head(block.head)));
     });
+}
+
+void MaskedFill::cells(const RegionWork& in, MatrixView out) const {
+    const Coverage open = in.coverage(1);
+    if (open == Coverage::none) {
+        out.setConstant(-INFINITY);
+        return;
+    }
+    in.read(0, out);
+    if (open == Coverage::all) return;
+    Matrix mask(out.rows(), out.cols());
+    in.read(1, {mask.data(), mask.rows(), mask.cols()});
+    mask_rows({out.data(), out.rows(), out.cols()}, {mask.data(), mask.rows(), mask.cols()}, out);
 }
 
 void MaskedFill::backward(const Backward& at) const {

@@ -11,6 +11,7 @@
 #include "core/op/backward.h"
 #include "core/op/formula.h"
 #include "core/op/proof.h"
+#include "core/op/region.h"
 #include "core/op/torch.h"
 #include "core/op/work.h"
 
@@ -51,10 +52,19 @@ struct Mask {
     /// The row of query i, from 0; `center`: of its window, if it has one.
     Eigen::RowVectorXf row(int i, std::optional<double> center) const;
 
+    bool is_open(int i, int j) const;  ///< without local windows
+
     Shape shape(Shapes in) const;
     std::string formula(const Symbols& in) const;
     std::string caption(const Symbols&) const;
     void forward(const Work& in, Tensor& out) const;
+    void cells(const RegionWork& in, MatrixView out) const;
+    /// Without local windows. Exact but for several rules that each close some pairs, and for custom
+    /// matrices: unknown.
+    Coverage coverage(const Region& region) const;
+    /// The number of open pairs in a region, and whether there are any, without local windows.
+    std::size_t count_open(const Region& region) const;
+    bool any_open(const Region& region) const;
     void explain(Proof& proof, const Cell& cell) const;
     void torch(TorchLines& py) const;
     bool operator==(const Mask&) const = default;
@@ -68,6 +78,7 @@ struct MaskedFill {
     }
     Operands operands() const { return {.same_as = 0}; }
     void forward(const Work& in, Tensor& out) const;
+    void cells(const RegionWork& in, MatrixView out) const;
     /// dX = dY where the mask is 1, else 0.
     void backward(const Backward& at) const;
     void explain_gradient(Proof& proof, const GradientCell& cell) const;

@@ -39,6 +39,34 @@ std::vector<Tensor> forward(const Op& op, const op::Work& work) {
         op);
 }
 
+namespace {
+
+template <typename One>
+concept computes_cells = requires(const One& op, const op::RegionWork& in, MatrixView out) {
+    op.cells(in, out);
+};
+
+}  // namespace
+
+bool has_cells(const Op& op) {
+    return std::visit(
+        [](const auto& one) {
+            if constexpr (requires { one.has_cells(); })
+                return one.has_cells();
+            else
+                return computes_cells<std::decay_t<decltype(one)>>;
+        },
+        op);
+}
+
+void cells(const Op& op, const op::RegionWork& in, MatrixView out) {
+    std::visit(
+        [&](const auto& one) {
+            if constexpr (computes_cells<std::decay_t<decltype(one)>>) one.cells(in, out);
+        },
+        op);
+}
+
 std::string_view why_no_gradient(const Op& op) {
     return std::visit(
         [](const auto& one) -> std::string_view {

@@ -29,6 +29,7 @@
 #include "core/op/positions.h"
 #include "core/op/rbf_score.h"
 #include "core/op/recurrent.h"
+#include "core/op/region.h"
 #include "core/op/scale.h"
 #include "core/op/softmax.h"
 #include "core/op/sources.h"
@@ -67,6 +68,12 @@ struct Op : op::Any {
 std::vector<Shape> shapes(const Op& op, op::Shapes inputs);
 /// The results, computed on the CPU. Throws Canceled.
 std::vector<Tensor> forward(const Op& op, const op::Work& work);
+
+/// Whether a part of the result can be computed alone (`cells`), so that a result too large for any memory
+/// can be computed where it is read.
+bool has_cells(const Op& op);
+/// Computes a region of the result, which has_cells(), into `out`.
+void cells(const Op& op, const op::RegionWork& in, MatrixView out);
 
 /// Why no result of this operation has a gradient with respect to its inputs: "whole numbers"; empty if one
 /// has.

@@ -36,6 +36,13 @@ void AlibiBias::forward(const Work& in, Tensor& out) const {
     }
 }
 
+void AlibiBias::cells(const RegionWork& in, MatrixView out) const {
+    const float slope = in.whole(0)(in.head, 0);
+    for (Eigen::Index i = 0; i < out.rows(); ++i)
+        for (Eigen::Index j = 0; j < out.cols(); ++j)
+            out(i, j) = -slope * static_cast<float>(std::abs(in.region.row + i - in.region.column - j));
+}
+
 namespace {
 
 using Index = Eigen::Index;

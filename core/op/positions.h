@@ -4,6 +4,7 @@
 #include "core/experiment/choices.h"
 #include "core/op/formula.h"
 #include "core/op/proof.h"
+#include "core/op/region.h"
 #include "core/op/torch.h"
 #include "core/op/work.h"
 
@@ -47,6 +48,7 @@ struct AlibiBias {
     Shape shape(Shapes in) const { return per_head(in[0].rows, queries, keys); }
     std::string formula(const Symbols&) const { return "−m |i − j|"; }
     void forward(const Work& in, Tensor& out) const;
+    void cells(const RegionWork& in, MatrixView out) const;
     void explain(Proof& proof, const Cell& cell) const;
     void torch(TorchLines& py) const;
     bool operator==(const AlibiBias&) const = default;

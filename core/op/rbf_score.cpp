@@ -4,14 +4,26 @@
 
 namespace attnscope::op {
 
+namespace {
+
+void gaussian_scores(ConstMatrixView Q, ConstMatrixView K, float divisor, MatrixView out) {
+    for (Eigen::Index i = 0; i < out.rows(); ++i)
+        for (Eigen::Index j = 0; j < out.cols(); ++j)
+            out(i, j) = -(Q.row(i) - K.row(j)).squaredNorm() / divisor;
+}
+
+}  // namespace
+
 void RbfScore::forward(const Work& in, Tensor& out) const {
     for_row_blocks(row_loop(in, out.shape(), in.shape(1).columns), [&](RowBlock block) {
-        const ConstMatrixView Q = block.of(in.head(0, block.head)), K = in.head(1, block.head);
-        MatrixView cells = block.of(out.head(block.head));
-        for (Eigen::Index i = 0; i < cells.rows(); ++i)
-            for (Eigen::Index j = 0; j < cells.cols(); ++j)
-                cells(i, j) = -(Q.row(i) - K.row(j)).squaredNorm() / divisor();
+        gaussian_scores(block.of(in.head(0, block.head)), in.head(1, block.head), divisor(),
+                        block.of(out.head(block.head)));
     });
+}
+
+void RbfScore::cells(const RegionWork& in, MatrixView out) const {
+    gaussian_scores(in.whole_rows(0, in.region.row, in.region.rows),
+                    in.whole_rows(1, in.region.column, in.region.columns), divisor(), out);
 }
 
 void RbfScore::backward(const Backward& at) const {

@@ -33,6 +33,12 @@ void Scale::forward(const Work& in, Tensor& out) const {
     });
 }
 
+void Scale::cells(const RegionWork& in, MatrixView out) const {
+    in.read(0, out);
+    if (changes())
+        scale_rows({out.data(), out.rows(), out.cols()}, factor(), static_cast<float>(temperature), out);
+}
+
 void Scale::backward(const Backward& at) const {
     for (int h = 0; h < at.heads(); ++h)
         if (at.wants(0)) at.sum(0, h) += at.gradient(h) * factor() / static_cast<float>(temperature);

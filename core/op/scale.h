@@ -5,6 +5,7 @@
 #include "core/op/backward.h"
 #include "core/op/formula.h"
 #include "core/op/proof.h"
+#include "core/op/region.h"
 #include "core/op/torch.h"
 #include "core/op/work.h"
 
@@ -25,6 +26,7 @@ struct Scale {
     std::string sentence() const;
     Operands operands() const { return {.same_as = 0}; }
     void forward(const Work& in, Tensor& out) const;
+    void cells(const RegionWork& in, MatrixView out) const;
     /// dX = dY · factor ÷ temperature.
     void backward(const Backward& at) const;
     void explain_gradient(Proof& proof, const GradientCell& cell) const;

@@ -32,6 +32,15 @@ void Softmax::forward(const Work& in, Tensor& out) const {
     });
 }
 
+void Softmax::cells(const RegionWork& in, MatrixView out) const {
+    if (in.coverage(0) == Coverage::none) {
+        out.setZero();
+        return;
+    }
+    in.read(0, out);
+    softmax_cells(in.rows, out);
+}
+
 void LogSoftmax::forward(const Work& in, Tensor& out) const {
     const ConstMatrixView x = in.head(0);
     for (Eigen::Index i = 0; i < x.rows(); ++i) {

@@ -7,6 +7,7 @@
 #include "core/op/backward.h"
 #include "core/op/formula.h"
 #include "core/op/proof.h"
+#include "core/op/region.h"
 #include "core/op/torch.h"
 #include "core/op/work.h"
 
@@ -61,6 +62,9 @@ struct Softmax {
     }
     Operands operands() const { return {.same_as = 0}; }
     void forward(const Work& in, Tensor& out) const;
+    void cells(const RegionWork& in, MatrixView out) const;
+    /// Over the queries, a cell needs its whole column.
+    bool has_cells() const { return axis == SoftmaxAxis::keys; }
     /// dX = A ∘ (dA − Σ A ∘ dA), the sum along the axis, in double; 0 where the weight is 0.
     void backward(const Backward& at) const;
     void explain_gradient(Proof& proof, const GradientCell& cell) const;

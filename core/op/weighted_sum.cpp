@@ -23,6 +23,32 @@ void WeightedSum::forward(const Work& in, Tensor& out) const {
     });
 }
 
+void WeightedSum::cells(const RegionWork& in, MatrixView out) const {
+    constexpr int k_keys = 512;  // whose weights stay in the cache
+    const ConstMatrixView V = in.whole(2);
+    const bool finite = all_finite({V.data(), static_cast<std::size_t>(V.size())});
+    Matrix weights, masked;
+    out.setZero();
+    for (int first = 0; first < in.shape(0).columns; first += k_keys) {
+        const Region part{in.region.row, first, in.region.rows,
+                          std::min(k_keys, in.shape(0).columns - first)};
+        if (in.inputs[0]->coverage(in.head_of(0), part) == Coverage::none) continue;
+        weights.resize(part.rows, part.columns);
+        in.read(0, part, {weights.data(), weights.rows(), weights.cols()});
+        const auto values = V.block(first, in.region.column, part.columns, in.region.columns);
+        if (finite) {
+            add_product(weights, values, out);
+            continue;
+        }
+        masked.resize(part.rows, part.columns);
+        in.read(1, part, {masked.data(), masked.rows(), masked.cols()});
+        Matrix sum(part.rows, in.region.columns);
+        sum_open({weights.data(), weights.rows(), weights.cols()},
+                 {masked.data(), masked.rows(), masked.cols()}, values, {sum.data(), sum.rows(), sum.cols()});
+        out += sum;
+    }
+}
+
 void WeightedSum::backward(const Backward& at) const {
     for (int h = 0; h < at.heads(); ++h) {
         const ConstMatrixView dC = at.gradient(h), A = at.input(0, h), V = at.input(2, h);

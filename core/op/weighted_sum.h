@@ -4,6 +4,7 @@
 #include "core/op/backward.h"
 #include "core/op/formula.h"
 #include "core/op/proof.h"
+#include "core/op/region.h"
 #include "core/op/torch.h"
 #include "core/op/work.h"
 
@@ -19,6 +20,7 @@ struct WeightedSum {
     }
     Operands operands() const { return {.left = 0, .above = 2}; }
     void forward(const Work& in, Tensor& out) const;
+    void cells(const RegionWork& in, MatrixView out) const;
     /// dA = dC Vᵀ, 0 where closed, and dV = Aᵀ dC; the masked scores only say what is closed.
     void backward(const Backward& at) const;
     void explain_gradient(Proof& proof, const GradientCell& cell) const;

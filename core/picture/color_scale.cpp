@@ -47,6 +47,7 @@ struct Interval {
 /// What `automatic` chooses for a stage.
 RangeChoice::Kind kind_for(const Stage& stage, RangeChoice::Kind chosen) {
     if (chosen != RangeChoice::Kind::automatic) return chosen;
+    if (stage.buffer.on_demand()) return RangeChoice::Kind::percentile;  // one pair may outweigh a book
     const bool of_weights = stage.info->unit == Unit::probability && stage.part == StageKey::Part::value;
     return of_weights && stage.shape().columns <= k_few_keys ? RangeChoice::Kind::automatic
                                                              : RangeChoice::Kind::all;

@@ -22,6 +22,8 @@ const std::string k_between = "\u00A0\u00A0·  ";
 
 /// The maximum part of a picture's side, in pixels, for labels, color bar, title and margins.
 constexpr int k_surroundings = 900;
+/// Queries or keys of a picture above which it is pooled.
+constexpr int k_most_pooled = 1536;
 
 /// Replaces spaces by non-breaking ones.
 std::string unbroken(std::string_view part) {
@@ -40,22 +42,64 @@ std::string subtitle_of(const Trace& trace, const Stage& stage, const ShownMatri
          rows + (rows.empty() || columns.empty() ? "" : " × ") + columns, head_fact(stage, head)});
 }
 
+/// The part of a matrix that a picture is of, and how far it is pooled: a cell stands for 2^level × 2^level.
+struct Part {
+    Region region;
+    int level = 0;
+
+    int pooled(int first, int count) const { return ((first + count - 1) >> level) - (first >> level) + 1; }
+    int rows() const { return pooled(region.row, region.rows); }
+    int columns() const { return pooled(region.column, region.columns); }
+    /// In cells of the level.
+    Region cells() const { return {region.row >> level, region.column >> level, rows(), columns()}; }
+};
+
+/// Which part of a stage is shown, and how many pairs a cell stands for.
+std::vector<std::string> part_facts(const Stage& stage, const Part& part) {
+    const Region& region = part.region;
+    std::vector<std::string> facts;
+    if (region != Region{0, 0, stage.shape().rows, stage.shape().columns})
+        facts.push_back(region.rows == 1
+                            ? ""
+                            : fmt::format("queries {} to {}, keys {} to {}", region.row + 1, region.end_row(),
+                                          region.column + 1, region.end_column()));
+    if (part.level > 0) facts.push_back(fmt::format("the strongest of {0} × {0} pairs", 1 << part.level));
+    return facts;
+}
+
 CellMark mark_of(float value) {
     if (std::isnan(value)) return CellMark::nan;
     if (std::isinf(value)) return value > 0 ? CellMark::plus_infinity : CellMark::minus_infinity;
     return CellMark::value;
 }
 
-/// The rows of a matrix that a picture is of.
-struct Rows {
-    int first, count;
-};
+/// Values that are in memory are never pooled. Where cells are pooled, the part grows to whole ones.
+Part part_of(const Buffer& buffer, const Region& region, bool of_pairs) {
+    Part part{region};
+    while (buffer.on_demand() && of_pairs && std::max(part.rows(), part.columns()) > k_most_pooled)
+        ++part.level;
+    const Region cells = part.cells();
+    const auto end = [&](int at, int size) { return std::min(at << part.level, size); };
+    part.region.row = cells.row << part.level;
+    part.region.column = cells.column << part.level;
+    part.region.rows = end(cells.end_row(), buffer.shape().rows) - part.region.row;
+    part.region.columns = end(cells.end_column(), buffer.shape().columns) - part.region.column;
+    return part;
+}
 
-/// The open pairs of this head, or of any head for a mean, in these rows; empty for a stage without a mask.
-Matrix open_pairs(const Trace& trace, const Stage& stage, const ShownMatrix& shown, Rows rows) {
+Matrix values_of(const Buffer& buffer, int head, const Part& part) {
+    if (part.level > 0) return buffer.on_demand()->tile(head, part.level, Pool::dominant, part.cells(), {});
+    Matrix values(part.region.rows, part.region.columns);
+    buffer.read(head, part.region, {values.data(), values.rows(), values.cols()});
+    return values;
+}
+
+/// The open pairs of this head, or of any head for a mean, in this part; empty for a stage without a mask.
+Matrix open_pairs(const Trace& trace, const Stage& stage, const ShownMatrix& shown, const Part& part) {
     const Stage* mask = trace.find(mask_of(*stage.info));
-    if (!mask || mask->shape().rows != stage.shape().rows) return {};
-    const auto open = [&](int head) { return mask->buffer.rows(head, rows.first, rows.count); };
+    if (!mask || mask->shape().rows != stage.shape().rows || mask->shape().columns != stage.shape().columns)
+        return {};
+    const auto open = [&](int head) { return values_of(mask->buffer, head, part); };
     const int heads = mask->shape().heads;
     if (!shown.mean) return open(std::min(shown.head, heads - 1));
     Matrix any = open(0);
@@ -78,12 +122,26 @@ void mark_cells(Figure& figure, const Matrix& open) {
 }
 
 void flag_fully_masked(Figure& figure, const Trace& trace, const Stage& stage, const ShownMatrix& shown,
-                       Rows rows) {
+                       const Part& part) {
     const auto head = shown.mean ? std::nullopt : std::optional(shown.head);
-    for (int r = 0; r < rows.count; ++r)
-        figure.fully_masked.push_back(trace.fully_masked(stage, rows.first + r, head));
+    for (int r = 0; r < figure.rows; ++r)
+        figure.fully_masked.push_back(part.level == 0 &&
+                                      trace.fully_masked(stage, part.region.row + r, head));
     for (int c = 0; c < figure.columns; ++c)
-        figure.fully_masked_columns.push_back(trace.fully_masked_column(stage, c, head));
+        figure.fully_masked_columns.push_back(part.level == 0 &&
+                                              trace.fully_masked_column(stage, part.region.column + c, head));
+}
+
+/// The labels of a part's rows or columns; where cells are pooled, the number of each one's first token.
+template <typename Label>
+std::vector<std::string> labels_of(const Part& part, int first, int count, const Label& label) {
+    std::vector<std::string> labels;
+    if (part.level == 0)
+        for (int i = first; i < first + count; ++i) labels.push_back(label(i));
+    else
+        for (int i = first >> part.level; i <= (first + count - 1) >> part.level; ++i)
+            labels.push_back(fmt::format("{}", (i << part.level) + 1));
+    return labels;
 }
 
 void find_clipped(Figure& figure) {
@@ -190,15 +248,17 @@ int cell_size_of(const Presentation& presentation, int rows, int columns) {
 
 namespace {
 
-Figure figure_of_rows(const Trace& trace, const Stage& stage, const HeadChoice& head,
-                      const Presentation& presentation, Rows rows) {
+Figure figure_of(const Trace& trace, const Stage& stage, const HeadChoice& head,
+                 const Presentation& presentation, const Region& region) {
     const ShownMatrix shown = shown_matrix(stage, head);
-    const int cell_size = cell_size_of(presentation, rows.count, shown.columns());
+    const Part part = part_of(*shown.buffer, region, is_of_pairs(*stage.info));
+    const int rows = part.rows(), columns = part.columns();
+    const int cell_size = cell_size_of(presentation, rows, columns);
     require_cell_size(cell_size);
-    if (static_cast<std::size_t>(rows.count) * static_cast<std::size_t>(shown.columns()) > k_max_cell_shapes)
-        require_drawable(stage.name(), rows.count, shown.columns(), cell_size);
-    const Matrix values = shown.buffer->rows(shown.head, rows.first, rows.count);
-    std::vector<std::string> labels = row_labels(trace, stage);
+    if (static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns) > k_max_cell_shapes)
+        require_drawable(stage.name(), rows, columns, cell_size);
+    const ColorScale scale = color_scale(trace, stage, head, presentation);
+    const Matrix values = values_of(*shown.buffer, shown.head, part);
     Figure figure{
         .title = {},
         .subtitle = {},
@@ -208,18 +268,20 @@ Figure figure_of_rows(const Trace& trace, const Stage& stage, const HeadChoice& 
             presentation),
         .row_title = std::string(axis_name(trace.experiment, stage.info->rows)),
         .column_title = std::string(axis_name(trace.experiment, stage.info->columns)),
-        .row_labels = {labels.begin() + rows.first, labels.begin() + rows.first + rows.count},
-        .column_labels = column_labels(trace, stage, shown.head),
+        .row_labels = labels_of(part, part.region.row, part.region.rows,
+                                [&](int i) { return trace.row_label(stage, i); }),
+        .column_labels = labels_of(part, part.region.column, part.region.columns,
+                                   [&](int j) { return trace.column_label(stage, j, shown.head); }),
         .row_axis = stage.info->rows,
         .column_axis = stage.info->columns,
         .unit = stage.info->unit,
-        .rows = rows.count,
-        .columns = shown.columns(),
+        .rows = rows,
+        .columns = columns,
         .values = {values.data(), values.data() + values.size()},
         .marks = {},
         .fully_masked = {},
         .fully_masked_columns = {},
-        .scale = color_scale(trace, stage, head, presentation),
+        .scale = scale,
         .image = {},
         .lines = {},
         .theme = &theme_of(presentation.theme),
@@ -228,9 +290,9 @@ Figure figure_of_rows(const Trace& trace, const Stage& stage, const HeadChoice& 
         .decimals = presentation.decimals,
     };
     set_title(figure, trace, presentation, stage_heading(stage.key()),
-              subtitle_of(trace, stage, shown, head));
-    mark_cells(figure, open_pairs(trace, stage, shown, rows));
-    flag_fully_masked(figure, trace, stage, shown, rows);
+              side_by_side(subtitle_of(trace, stage, shown, head), part_facts(stage, part)));
+    mark_cells(figure, open_pairs(trace, stage, shown, part));
+    flag_fully_masked(figure, trace, stage, shown, part);
     find_clipped(figure);
     return figure;
 }
@@ -239,12 +301,12 @@ Figure figure_of_rows(const Trace& trace, const Stage& stage, const HeadChoice& 
 
 Figure make_figure(const Trace& trace, const Stage& stage, const HeadChoice& head,
                    const Presentation& presentation) {
-    return figure_of_rows(trace, stage, head, presentation, {0, stage.shape().rows});
+    return figure_of(trace, stage, head, presentation, exported_region(stage, presentation.region));
 }
 
 Figure make_row_figure(const Trace& trace, const Stage& stage, const HeadChoice& head,
                        const Presentation& presentation, int row) {
-    return figure_of_rows(trace, stage, head, presentation, {row, 1});
+    return figure_of(trace, stage, head, presentation, {row, 0, 1, stage.shape().columns});
 }
 
 }  // namespace attnscope

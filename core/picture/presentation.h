@@ -27,7 +27,8 @@ struct HeadChoice {
 /// The range of the color bar.
 struct RangeChoice {
     enum class Kind {
-        automatic,   ///< weights of up to k_few_keys keys: 0 … 1; all else: as `all`
+        automatic,   ///< weights of up to k_few_keys keys: 0 … 1; of values on demand: as `percentile`; all
+                     ///< else: as `all`
         matrix,      ///< the matrix shown: this head's, or the mean's
         head,        ///< this head: scores, scaled and masked scores together; weights and context each on
                      ///< their own
@@ -143,8 +144,9 @@ struct Presentation {
     ColormapKind colormap = ColormapKind::viridis;
     ThemeKind theme = ThemeKind::dark;
     std::optional<int>
-        cell_size;       ///< pixels per side of an exported cell, 1 … 512; none: by the matrix's size
-    bool values = true;  ///< numbers in the cells where they fit
+        cell_size;  ///< pixels per side of an exported cell, 1 … 512; none: by the matrix's size
+    std::optional<Region> region;      ///< of stages of pairs, the part that is exported; none: all of it
+    bool values = true;                ///< numbers in the cells where they fit
     std::optional<int> decimals;       ///< of these, 0 … 6; none: up to three digits
     std::optional<std::string> title;  ///< of an exported picture, which may be empty; none: the stage's
                                        ///< name and formula

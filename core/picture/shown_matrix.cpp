@@ -21,8 +21,7 @@ void require_shown(const Stage& stage, const HeadChoice& choice) {
 }  // namespace
 
 bool has_mean(const Stage& stage) {
-    return stage.shape().heads > 1 && stage.info->rows == Axis::query_token &&
-           stage.info->columns == Axis::key_token && stage.info->unit != Unit::boolean;
+    return stage.shape().heads > 1 && is_of_pairs(*stage.info) && stage.info->unit != Unit::boolean;
 }
 
 std::string why_not_shown(const Stage& stage, const HeadChoice& choice) {
@@ -60,6 +59,17 @@ std::optional<ShownMatrix> known_matrix(const Stage& stage, const HeadChoice& ch
     if (choice.kind != HeadChoice::Kind::mean) return ShownMatrix{&stage.buffer, choice.head, false};
     const Buffer* mean = stage.buffer.known_mean();
     return mean ? std::optional(ShownMatrix{mean, 0, stage.shape().heads > 1}) : std::nullopt;
+}
+
+Region exported_region(const Stage& stage, const std::optional<Region>& chosen) {
+    const Region whole{0, 0, stage.shape().rows, stage.shape().columns};
+    if (!chosen || !is_of_pairs(*stage.info)) return whole;
+    if (chosen->end_row() > whole.rows || chosen->end_column() > whole.columns)
+        throw Error(
+            ErrorKind::bad_input,
+            fmt::format("the region ends at query {} and key {}, but {} is {} × {}", chosen->end_row(),
+                        chosen->end_column(), stage.name(), whole.rows, whole.columns));
+    return *chosen;
 }
 
 HeadChoice head_on_screen(const Stage& stage, const HeadChoice& chosen) {

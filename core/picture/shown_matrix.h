@@ -39,6 +39,10 @@ ShownMatrix shown_matrix(const Stage& stage, const HeadChoice& choice);
 /// yet. Throws as shown_matrix().
 std::optional<ShownMatrix> known_matrix(const Stage& stage, const HeadChoice& choice);
 
+/// The part of a stage that is exported: of a stage of pairs `chosen`, else all of it. Throws
+/// Error(bad_input) if the stage does not have these pairs.
+Region exported_region(const Stage& stage, const std::optional<Region>& chosen);
+
 /// The choice for a window, which shows one matrix at a time: the chosen head, limited to those of the stage,
 /// or the mean if the mean or all heads are chosen. For why_not_shown() and shown_matrix().
 HeadChoice head_on_screen(const Stage& stage, const HeadChoice& chosen);

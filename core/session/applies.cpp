@@ -60,6 +60,7 @@ constexpr Note k_presentation[] = {
     {"mass", "the window, pictures of views"},
     {"locked", "the window, pictures of views and of steps"},
     {"cell-size", "exported pictures", true},
+    {"region", "exported stages of queries × keys", true},
     {"decimals", "exported pictures", true},
     {"title", "exported pictures", true},
     {"compose", "exported pictures of stages", true},

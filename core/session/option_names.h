@@ -98,6 +98,7 @@ inline constexpr std::string_view k_option_names[] = {"text",
                                                       "width",
                                                       "dpi",
                                                       "font-size",
+                                                      "region",
                                                       "locked"};
 
 /// The name of an option. A literal that is none of k_option_names does not compile.

@@ -210,6 +210,36 @@ void set_cell_size(Session& s, const OptionValue& value) {
     s.presentation.cell_size = size;
 }
 
+Json region_json(const Session& s) {
+    const std::optional<Region>& region = s.presentation.region;
+    if (!region) return "all";
+    return fmt::format("{}:{},{}:{}", region->row + 1, region->end_row(), region->column + 1,
+                       region->end_column());
+}
+
+void set_region(Session& s, const OptionValue& value) {
+    const std::string text = as_text(value);
+    if (text == "all") {
+        s.presentation.region.reset();
+        return;
+    }
+    std::array<int, 4> ends{};  // first and last query, first and last key
+    constexpr std::string_view k_after = ":,:";
+    const char* at = text.data();
+    const char* const end = at + text.size();
+    bool good = true;
+    for (std::size_t i = 0; i < ends.size() && good; ++i) {
+        const auto [next, error] = std::from_chars(at, end, ends[i]);
+        good = error == std::errc{} && ends[i] >= 1 && ends[i] <= k_max_long_tokens &&
+               (i == 3 ? next == end : next != end && *next == k_after[i]);
+        at = next + 1;
+    }
+    if (!good || ends[1] < ends[0] || ends[3] < ends[2])
+        refuse("expected all or FIRST:LAST,FIRST:LAST, queries and keys counted from 1, not " +
+               value.quoted());
+    s.presentation.region = Region{ends[0] - 1, ends[2] - 1, ends[1] - ends[0] + 1, ends[3] - ends[2] + 1};
+}
+
 /// A number from least to most, which text may follow with its unit: 84, "84mm".
 double as_measure(const OptionValue& value, std::string_view unit, double least, double most) {
     std::optional<double> number;
@@ -642,7 +672,9 @@ const std::array k_options = {
            "written head by head",
            word_or_number, head_json, set_head},
     Option{"range", Section::presentation, "", "auto|matrix|head|all|percentile|MIN,MAX",
-           "The range of the color bar; auto: 0 to 1 for weights of up to 32 keys, else that of all heads; "
+           "The range of the color bar; auto: 0 to 1 for weights of up to 32 keys, percentile for more than "
+           "4096 "
+           "tokens, else that of all heads; "
            "percentile: from the 1st to the 99th, values beyond get the color of the nearer end",
            text, [](const Session& s) -> Json { return range_text(s.presentation.range); },
            [](Session& s, const OptionValue& v) { s.presentation.range = parse_range(as_text(v)); }},
@@ -690,6 +722,11 @@ const std::array k_options = {
            "Font size of a picture with a width, in points, 4 to 36 (8pt)", word_or_number,
            [](const Session& s) -> Json { return s.presentation.font_size; },
            [](Session& s, const OptionValue& v) { s.presentation.font_size = as_measure(v, "pt", 4, 36); }},
+    Option{
+        "region", Section::presentation, "", "all|FIRST:LAST,FIRST:LAST",
+        "The queries and keys, counted from 1, that an exported stage of queries × keys shows; a picture of "
+        "more than 1536 of either pools them, and a cell has the strongest value of its pairs",
+        text, region_json, set_region},
     Option{"locked", Section::presentation, "", "none|ROW,COLUMN[,STAGE]",
            "The cell locked in the inspector, counted from 1, and its stage if it is not the one in focus",
            text, [](const Session& s) -> Json { return locked_text(s); }, set_locked},

@@ -1,5 +1,7 @@
 #include "core/tensor/buffer.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cassert>
@@ -11,9 +13,9 @@
 #include <utility>
 
 #include "core/canceled.h"
+#include "core/error.h"
 
 namespace attnscope {
-namespace {
 
 ValueRange range_of(std::span<const float> values) {
     ValueRange range;
@@ -50,6 +52,8 @@ ValueRange united(ValueRange a, const ValueRange& b) {
     a.minus_infinity += b.minus_infinity;
     return a;
 }
+
+namespace {
 
 Tensor halved(ConstMatrixView from) {
     const int rows = static_cast<int>((from.rows() + 1) / 2);
@@ -106,6 +110,8 @@ private:
 };
 
 constexpr int k_rows_at_once = 16;
+/// Values on demand that are copied at once: 256 MiB.
+constexpr std::size_t k_largest_part = std::size_t{1} << 26;
 
 /// Parts copied from the card recently.
 template <class Part>
@@ -150,11 +156,21 @@ struct Buffer::State {
         Copies<Matrix> rows;              ///< by block of rows
         Copies<Eigen::VectorXf> columns;  ///< by column
     };
-    explicit State(const Shape& own) : shape(own), head(static_cast<std::size_t>(own.heads)) {}
+    explicit State(const Shape& own, std::shared_ptr<const OnDemandValues> computed = nullptr)
+        : shape(own), on_demand(std::move(computed)), head(static_cast<std::size_t>(own.heads)) {}
+
+    /// Throws Error(too_large) if so many values on demand are wanted at once.
+    void require_part(std::size_t values_wanted) const {
+        if (values_wanted > k_largest_part)
+            throw Error(ErrorKind::too_large,
+                        fmt::format("{} × {} values are too many at once: choose a region of them (region)",
+                                    shape.rows, shape.columns));
+    }
 
     Head& of_head(int index) { return head.at(static_cast<std::size_t>(index)); }
 
     const Tensor& host() {
+        if (on_demand) require_part(shape.size() + k_largest_part);
         std::call_once(host_once, [&] {
             if (values) return;
             Tensor copy(shape);
@@ -172,6 +188,7 @@ struct Buffer::State {
     bool is_on_device = false;
     mutable std::mutex device_mutex;
     std::shared_ptr<const DeviceValues> device;
+    const std::shared_ptr<const OnDemandValues> on_demand;
 
     std::vector<Head> head;
     Fact<ValueRange> all;
@@ -189,12 +206,30 @@ Buffer::Buffer(std::shared_ptr<const DeviceValues> values)
     state_->is_on_device = true;
 }
 
+Buffer::Buffer(std::shared_ptr<const OnDemandValues> values)
+    : state_(std::make_unique<State>(values->shape(), values)) {}
+
 Buffer::Buffer(Buffer&&) noexcept = default;
 Buffer::~Buffer() = default;
 
 const Shape& Buffer::shape() const { return state_->shape; }
 const Tensor& Buffer::host() const { return state_->host(); }
 bool Buffer::is_on_device() const { return state_->is_on_device; }
+const OnDemandValues* Buffer::on_demand() const { return state_->on_demand.get(); }
+
+Coverage Buffer::coverage(int head, const Region& region) const {
+    return on_demand() ? on_demand()->coverage(head, region) : Coverage::unknown;
+}
+
+void Buffer::read(int head, const Region& region, MatrixView out) const {
+    assert(out.rows() == region.rows && out.cols() == region.columns);
+    if (on_demand()) return on_demand()->read(head, region, out);
+    if (is_on_device() && !state_->is_here) {
+        out = rows(head, region.row, region.rows).middleCols(region.column, region.columns);
+        return;
+    }
+    out = host().head(head).block(region.row, region.column, region.rows, region.columns);
+}
 
 std::shared_ptr<const DeviceValues> Buffer::device() const {
     const std::lock_guard lock(state_->device_mutex);
@@ -209,6 +244,11 @@ void Buffer::keep_on_device(std::shared_ptr<const DeviceValues> copy) const {
 
 float Buffer::at(int head, int row, int column) const {
     assert(row >= 0 && row < shape().rows && column >= 0 && column < shape().columns);
+    if (on_demand()) {
+        float value = 0;
+        read(head, {row, column, 1, 1}, {&value, 1, 1});
+        return value;
+    }
     if (state_->is_here || is_small()) return host().head(head)(row, column);
     return (*rows_around(head, row))(row % k_rows_at_once, column);
 }
@@ -221,6 +261,7 @@ bool Buffer::is_small() const {
 
 Eigen::RowVectorXf Buffer::row(int head, int row) const {
     assert(row >= 0 && row < shape().rows);
+    if (on_demand()) return *state_->of_head(head).rows.get(row, [&] { return rows(head, row, 1); });
     if (state_->is_here || is_small()) return host().head(head).row(row);
     return rows_around(head, row)->row(row % k_rows_at_once);
 }
@@ -238,14 +279,25 @@ std::shared_ptr<const Matrix> Buffer::rows_around(int head, int row) const {
 
 Eigen::VectorXf Buffer::column(int head, int column) const {
     assert(column >= 0 && column < shape().columns);
-    if (state_->is_here || is_small()) return host().head(head).col(column);
-    return *state_->of_head(head).columns.get(column, [&] { return state_->device->column(head, column); });
+    if (state_->is_here || (is_small() && !on_demand())) return host().head(head).col(column);
+    return *state_->of_head(head).columns.get(column, [&] {
+        if (!on_demand()) return state_->device->column(head, column);
+        Eigen::VectorXf values(shape().rows);
+        read(head, {0, column, shape().rows, 1}, {values.data(), values.size(), 1});
+        return values;
+    });
 }
 
 Matrix Buffer::rows(int head, int first, int count) const {
     assert(first >= 0 && count >= 0 && first + count <= shape().rows);
     if (state_->is_here) return host().head(head).middleRows(first, count);
+    if (on_demand())
+        state_->require_part(static_cast<std::size_t>(count) * static_cast<std::size_t>(shape().columns));
     Matrix numbers(count, shape().columns);
+    if (on_demand()) {
+        read(head, {first, 0, count, shape().columns}, {numbers.data(), count, shape().columns});
+        return numbers;
+    }
     state_->device->read(head, first, count, numbers.data());
     return numbers;
 }
@@ -253,6 +305,7 @@ Matrix Buffer::rows(int head, int first, int count) const {
 const ValueRange& Buffer::range(int head) const {
     return state_->of_head(head).range.get([&] {
         const std::size_t size = shape().head_size();
+        if (on_demand()) return on_demand()->range(head);
         return state_->is_on_device
                    ? state_->device->range(head)
                    : range_of(host().values().subspan(static_cast<std::size_t>(head) * size, size));
@@ -267,12 +320,32 @@ const ValueRange& Buffer::range() const {
     });
 }
 
-const ValueRange* Buffer::known_range(int head) const { return state_->of_head(head).range.known(); }
-const ValueRange* Buffer::known_range() const { return state_->all.known(); }
+const ValueRange* Buffer::known_range(int head) const {
+    if (on_demand() && on_demand()->is_surveyed(head)) return &range(head);
+    return state_->of_head(head).range.known();
+}
+
+const ValueRange* Buffer::known_range() const {
+    for (int h = 0; on_demand() && h < shape().heads; ++h)
+        if (!known_range(h)) return nullptr;
+    return on_demand() ? &range() : state_->all.known();
+}
+
+Matrix Buffer::strongest_blocks(int head) const {
+    constexpr std::size_t k_most = std::size_t{1} << 20;
+    on_demand()->survey(head, {}, {});
+    const auto pooled = [](int size, int level) { return ((size - 1) >> level) + 1; };
+    int level = on_demand()->first_kept_level();
+    const auto region = [&] {
+        return Region{0, 0, pooled(shape().rows, level), pooled(shape().columns, level)};
+    };
+    while (region().size() > k_most) ++level;
+    return on_demand()->tile(head, level, Pool::dominant, region(), {});
+}
 
 const std::pair<float, float>& Buffer::percentiles(int head) const {
     return state_->of_head(head).percentiles.get([&] {
-        const Matrix values = rows(head, 0, shape().rows);
+        const Matrix values = on_demand() ? strongest_blocks(head) : rows(head, 0, shape().rows);
         std::vector<float> finite;
         finite.reserve(static_cast<std::size_t>(values.size()));
         for (const float each : std::span(values.data(), static_cast<std::size_t>(values.size())))
@@ -293,6 +366,7 @@ const std::pair<float, float>* Buffer::known_percentiles(int head) const {
 
 const std::vector<float>& Buffer::row_largest(int head) const {
     return state_->of_head(head).row_largest.get([&] {
+        if (on_demand()) return on_demand()->row_largest(head);
         if (state_->is_on_device && !state_->is_here) return state_->device->row_largest(head);
         std::vector<float> largest;
         const ConstMatrixView values = host().head(head);
@@ -316,6 +390,7 @@ const std::vector<float>& Buffer::column_largest(int head) const {
 const Buffer& Buffer::mean(const std::stop_token& cancel) const {
     if (shape().heads == 1) return *this;
     return *state_->mean.get([&] {
+        if (on_demand()) return std::make_unique<const Buffer>(on_demand()->mean());
         return state_->is_on_device ? std::make_unique<const Buffer>(state_->device->mean())
                                     : std::make_unique<const Buffer>(mean_of(host(), cancel));
     });

@@ -5,9 +5,12 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <stop_token>
+#include <utility>
 #include <vector>
 
+#include "core/progress.h"
 #include "core/tensor/tensor.h"
 
 namespace attnscope {
@@ -24,6 +27,10 @@ struct ValueRange {
 
     float magnitude() const { return std::max(-min, max); }
 };
+
+/// What is known of some values, and of these and others.
+ValueRange range_of(std::span<const float> values);
+ValueRange united(ValueRange a, const ValueRange& b);
 
 /// The value that represents two when there is room for one: NaN before +∞ before the larger magnitude before
 /// −∞. Of two equal magnitudes the positive one, so that the order of the cells does not matter.
@@ -47,11 +54,47 @@ public:
     virtual std::shared_ptr<const DeviceValues> mean() const = 0;
 };
 
-/// Immutable values of one stage, heads × rows × columns, in this machine's memory or on a graphics card. A
-/// caller that needs a part asks for it: a cell, a row, some rows, a column, or a pooled level; only host()
-/// copies everything from a card. Facts about the values (ranges, largest values, mean, pooled levels) are
-/// cached beside them: the first call computes a fact, which reads all values of a head, while other callers
-/// wait. A thread that must not wait asks for known_…, which answers "not known yet" instead.
+/// How the cells of a block are pooled into one.
+enum class Pool {
+    dominant,  ///< dominant(), so that a single peak or NaN is seen from afar
+    mean,      ///< of the cells that are not −∞
+};
+
+/// Values that no memory holds and that are computed when they are asked for: the scores of every pair of
+/// 100,000 tokens. Immutable; every member may be called from any thread and blocks until its result is
+/// available; those that take a `cancel` throw Canceled.
+class OnDemandValues {
+public:
+    virtual ~OnDemandValues() = default;
+    virtual const Shape& shape() const = 0;
+    /// Computes a region of one head into `out`, region.rows × region.columns, on the calling thread.
+    virtual void read(int head, const Region& region, MatrixView out) const = 0;
+    /// Which pairs of a region the mask leaves open.
+    virtual Coverage coverage(int head, const Region& region) const = 0;
+    /// Pooled cells of a region that is counted in cells of the level: one cell of level l stands for
+    /// 2^l × 2^l cells, fewer at the edges. Pairs that the stage's mask closes do not count; a cell without
+    /// any other pair is −∞. Computed on all cores, unless a survey has kept the level.
+    virtual Matrix tile(int head, int level, Pool pool, const Region& region,
+                        const std::stop_token& cancel) const = 0;
+
+    /// Reads all values of a head once, on all cores, and keeps its facts and the levels from
+    /// first_kept_level() on. `progress` is told 0 … 1.
+    virtual void survey(int head, const Progress& progress, const std::stop_token& cancel) const = 0;
+    virtual bool is_surveyed(int head) const = 0;
+    virtual int first_kept_level() const = 0;
+    /// Facts of a head, for which it is surveyed. Values that are 0 are counted only in a mask.
+    virtual ValueRange range(int head) const = 0;
+    virtual std::vector<float> row_largest(int head) const = 0;
+    /// The mean over the heads, 1 × rows × columns.
+    virtual std::shared_ptr<const OnDemandValues> mean() const = 0;
+};
+
+/// Immutable values of one stage, heads × rows × columns, in this machine's memory, on a graphics card, or
+/// computed on demand. A caller that needs a part asks for it: a cell, a row, some rows, a column, or a
+/// pooled level; only host() copies everything from a card. Facts about the values (ranges, largest values,
+/// mean, pooled levels) are cached beside them: the first call computes a fact, which reads all values of a
+/// head, while other callers wait. A thread that must not wait asks for known_…, which answers "not known
+/// yet" instead.
 ///
 /// Every const member may be called from several threads. Heads, rows and columns count from 0; a head that
 /// does not exist throws std::out_of_range where facts are asked for. Members that read from a card throw
@@ -60,11 +103,12 @@ class Buffer {
 public:
     explicit Buffer(Tensor values);
     explicit Buffer(std::shared_ptr<const DeviceValues> values);
+    explicit Buffer(std::shared_ptr<const OnDemandValues> values);
     Buffer(Buffer&&) noexcept;
     ~Buffer();
 
     const Shape& shape() const;
-    /// All values, in this machine's memory.
+    /// All values, in this machine's memory. Throws Error(too_large) for values on demand.
     const Tensor& host() const;
     /// One value. From a card it copies the row and some rows around it, or all of a small tensor.
     float at(int head, int row, int column) const;
@@ -74,6 +118,12 @@ public:
     Eigen::VectorXf column(int head, int column) const;
     /// `count` rows of one head, starting at `first`, count × columns(); a copy that is not kept.
     Matrix rows(int head, int first, int count) const;
+    /// A region of one head into `out`, region.rows × region.columns; a copy that is not kept.
+    void read(int head, const Region& region, MatrixView out) const;
+    /// Which pairs of a region the mask leaves open; unknown unless the values are computed on demand.
+    Coverage coverage(int head, const Region& region) const;
+    /// The values if they are computed on demand, else nullptr.
+    const OnDemandValues* on_demand() const;
     /// One cell, one row or one column of mean(), which are computed alone if the mean is not known yet.
     float mean_at(int row, int column) const;
     Eigen::RowVectorXf mean_row(int row) const;
@@ -93,7 +143,8 @@ public:
     const ValueRange* known_range() const;
 
     /// The 1st and the 99th percentile of the finite values of one head, by the nearest rank; 0 and 0 where
-    /// none is finite.
+    /// none is finite. Of values on demand those of the strongest values of the finest kept level that has up
+    /// to 2²⁰ cells.
     const std::pair<float, float>& percentiles(int head) const;
     const std::pair<float, float>* known_percentiles(int head) const;  ///< nullptr: not known yet
 
@@ -119,6 +170,7 @@ public:
 private:
     struct State;
     bool is_small() const;
+    Matrix strongest_blocks(int head) const;
     std::shared_ptr<const Matrix> rows_around(int head, int row) const;
     std::unique_ptr<State> state_;
 };

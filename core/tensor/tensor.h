@@ -32,6 +32,22 @@ struct Shape {
     bool operator==(const Shape&) const = default;
 };
 
+/// Cells of one head: `rows` × `columns` of them from (row, column), counted from 0.
+struct Region {
+    int row = 0;
+    int column = 0;
+    int rows = 0;
+    int columns = 0;
+
+    int end_row() const { return row + rows; }
+    int end_column() const { return column + columns; }
+    std::size_t size() const { return static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns); }
+    bool operator==(const Region&) const = default;
+};
+
+/// Which pairs of a region a mask leaves open: none, some but not all, all, or that takes looking at each.
+enum class Coverage { none, some, all, unknown };
+
 /// Owns size() uninitialized floats, row-major, one head after the other; the first is aligned to 64 bytes,
 /// so that vectorized sums group the same way in every run.
 class Tensor {

@@ -19,7 +19,7 @@ public:
     explicit AttentionBuilder(const Experiment& experiment) : e_(experiment) {}
 
     /// Throws Error(bad_input) for an experiment without tokens or whose shapes do not fit, Error(too_large)
-    /// beyond k_max_tokens.
+    /// beyond its most_tokens.
     Graph build();
 
 private:

@@ -66,9 +66,10 @@ void AttentionBuilder::count_tokens() {
     Graph& graph = builder_.graph;
     if (graph.rows.size() != static_cast<std::size_t>(N_)) graph.rows.clear();
     if (graph.columns.size() != static_cast<std::size_t>(M_)) graph.columns.clear();
-    if (N_ > k_max_tokens || M_ > k_max_tokens || N_ < 1 || M_ < 1)
+    const int most = mechanism_rule(e_.mechanism).most_tokens;
+    if (N_ > most || M_ > most || N_ < 1 || M_ < 1)
         throw Error(ErrorKind::too_large,
-                    fmt::format("{} queries and {} keys: each may be 1 to {}", N_, M_, k_max_tokens));
+                    fmt::format("{} queries and {} keys: each may be 1 to {}", N_, M_, most));
 }
 
 Op AttentionBuilder::table_op() const {

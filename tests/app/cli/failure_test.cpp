@@ -1,4 +1,5 @@
 // The program as a child process: exit codes, one line per error, no files left behind.
+#include "core/files/file.h"
 #include "core/files/png.h"
 #include "core/session/session.h"
 #include "tests/command_line.h"
@@ -142,7 +143,14 @@ TEST_F(FailureTest, OptionsOfTheWindowAreNotLostBeforeASubcommand) {
 // ---- what fails: 1
 
 TEST_F(FailureTest, ASentenceTooLongFails) {
-    expect_both_fail(1, {"--text", repeated("word ", 5000)}, {"5000 tokens", "limit is 4096", "shorten"});
+    expect_both_fail(1, {"--mechanism", "transformer", "--text", repeated("word ", 5000)},
+                     {"5000 tokens", "limit is 4096", "shorten"});
+    write_file(path("book.txt"), repeated("w ", 262'145));
+    expect_both_fail(1, {"--text-file", path("book.txt")}, {"262145 tokens", "limit is 262144", "shorten"});
+    write_file(path("latin1.txt"), "caf\xe9");
+    expect_both_fail(1, {"--text-file", path("latin1.txt")}, {"latin1.txt", "not valid UTF-8"});
+    expect_failure(2, run({"trace", "--text-file", path("book.txt"), "--text", "one"}),
+                   {"--text-file", "--text"});
 }
 
 TEST_F(FailureTest, WhatDoesNotFitInMemoryFailsAtOnce) {

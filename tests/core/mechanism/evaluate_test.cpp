@@ -459,6 +459,7 @@ TEST(EvaluateTest, BadExperimentsAreRefusedWithOneLineThatSaysWhatToDo) {
         {[](Experiment& e) { e.input.text = "   "; }, "no tokens"},
         {[](Experiment& e) { e.input.text = "a\xff"; }, "UTF-8"},
         {[](Experiment& e) {
+             e.mechanism = MechanismKind::transformer;
              for (int i = 0; i < 5000; ++i) e.input.text += " w";
          },
          "5008 tokens and the limit is 4096"},

@@ -1,0 +1,314 @@
+// Stages whose cells are computed where they are read, against the same stages computed whole.
+#include "core/graph/on_demand.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "core/error.h"
+#include "core/experiment/masks.h"
+#include "core/graph/stage_table.h"
+#include "core/mechanism/evaluate.h"
+#include "core/session/examples.h"
+
+namespace attnscope {
+namespace {
+
+constexpr float k_infinity = std::numeric_limits<float>::infinity();
+
+/// Every stage of pairs on demand, however small.
+constexpr OnDemandSizes k_all{.most_cells = 0, .kept_cells = 12};
+
+Experiment sentence_of(int tokens) {
+    Experiment e;
+    e.input.text.clear();
+    for (int i = 0; i < tokens; ++i) e.input.text += "w" + std::to_string(i * 7 % 31) + " ";
+    e.attention.scale = {Scale::Kind::sqrt};
+    e.attention.projection = Projection::xavier;
+    return e;
+}
+
+Experiment masked(int tokens, const std::vector<const char*>& rules) {
+    Experiment e = sentence_of(tokens);
+    for (const char* rule : rules) e.weighting.mask.push_back(parse_mask_rule(rule));
+    return e;
+}
+
+/// Experiments with settings that compute cells differently, by what they have.
+std::vector<std::pair<std::string, Experiment>> experiments() {
+    std::vector<std::pair<std::string, Experiment>> all;
+    const auto with = [&](const std::string& name, Experiment e) { all.emplace_back(name, std::move(e)); };
+    with("plain", sentence_of(45));
+    for (const Score score : {Score::general, Score::cosine, Score::rbf}) {
+        Experiment e = sentence_of(37);
+        e.attention.score = score;
+        e.attention.sharpening = 3;
+        with(std::string(name_of(score)), e);
+    }
+    Experiment heads = masked(50, {"causal"});
+    heads.attention.heads = 4;
+    heads.attention.output_projection = true;
+    heads.attention.projection_bias = true;
+    with("heads", heads);
+    heads.attention.position = Position::alibi;
+    with("alibi", heads);
+    for (const auto& rules : std::vector<std::vector<const char*>>{{"causal"},
+                                                                   {"valid:20"},
+                                                                   {"window:3,5"},
+                                                                   {"dilated:4"},
+                                                                   {"prefix:9"},
+                                                                   {"causal", "dilated:3"},
+                                                                   {"valid:0"},
+                                                                   {"causal", "window:6,0", "valid:30"}})
+        with(rules.back(), masked(41, rules));
+    Experiment local = sentence_of(40);
+    local.weighting.normalizer = Normalization::local_m;
+    with("local-m", local);
+    Experiment cross = sentence_of(29);
+    cross.input.text2 = "to be or not to be that is the question whether it is nobler in the mind to suffer";
+    with("cross", cross);
+    Experiment broken = sentence_of(33);
+    Matrix values = Matrix::Random(33, 16);
+    values(3, 2) = std::numeric_limits<float>::quiet_NaN();
+    values(20, 1) = k_infinity;
+    broken.weights.give("embedding", values);
+    broken.attention.projection = Projection::none;
+    broken.weighting.mask.push_back(parse_mask_rule("causal"));
+    with("NaN", broken);
+    return all;
+}
+
+/// What rounding may change: sums are taken in another order, and a softmax raises the rounding of its
+/// scores to the power.
+float tolerance(const Trace& trace) {
+    const ValueRange& scores = trace.find("scores"_stage)->buffer.range();
+    return 4e-6F * std::max(1.0F, scores.magnitude());
+}
+
+void expect_equal(float expected, float actual, float tolerance, const std::string& where) {
+    if (std::isnan(expected))
+        EXPECT_TRUE(std::isnan(actual)) << where << ": " << actual;
+    else if (std::isinf(expected))
+        EXPECT_EQ(expected, actual) << where;
+    else
+        EXPECT_NEAR(expected, actual, tolerance * std::max(1.0F, std::abs(expected))) << where;
+}
+
+template <typename Each>
+void for_each_stage(const Each& each) {
+    for (const auto& [name, e] : experiments()) {
+        const Trace whole = evaluate(e), parts = evaluate(e, {}, {.on_demand = k_all});
+        for (const StageRecord& record : parts.records)
+            if (record.stage->buffer.on_demand())
+                each(whole, *whole.find(record.stage->key()), *record.stage,
+                     name + ": " + std::string(record.stage->name()));
+    }
+}
+
+TEST(OnDemandTest, EveryStageOfPairsAndWhatReadsItIsComputedWhereItIsRead) {
+    Experiment e = masked(9, {"causal"});
+    e.attention.heads = 2;
+    e.attention.output_projection = true;
+    const Trace trace = evaluate(e, {}, {.on_demand = k_all});
+    std::string names;
+    for (const StagePtr& stage : trace.stages())
+        if (stage->buffer.on_demand()) names += std::string(stage->name()) + " ";
+    EXPECT_EQ(names, "scores scaled mask masked weights context concat output ");
+}
+
+TEST(OnDemandTest, CellsRowsAndColumnsAreThoseOfTheWholeStage) {
+    for_each_stage([](const Trace& trace, const Stage& whole, const Stage& parts, const std::string& name) {
+        ASSERT_EQ(whole.shape(), parts.shape()) << name;
+        const float near = tolerance(trace);
+        for (int h = 0; h < whole.shape().heads; ++h) {
+            const ConstMatrixView expected = whole.buffer.host().head(h);
+            const Matrix rows = parts.buffer.rows(h, 0, whole.shape().rows);
+            for (int i = 0; i < whole.shape().rows; ++i)
+                for (int j = 0; j < whole.shape().columns; ++j)
+                    expect_equal(expected(i, j), rows(i, j), near, fmt::format("{} {} {} {}", name, h, i, j));
+            const int i = whole.shape().rows / 3, j = whole.shape().columns - 2;
+            expect_equal(expected(i, j), parts.buffer.at(h, i, j), near, name + " at");
+            expect_equal(expected(i, j), parts.buffer.row(h, i)(j), near, name + " row");
+            expect_equal(expected(i, j), parts.buffer.column(h, j)(i), near, name + " column");
+        }
+    });
+}
+
+/// The pooled cells of a whole stage, cell by cell: closed pairs do not count.
+float pooled_cell(const Trace& trace, const Stage& stage, int head, int level, Pool pool, int p, int q) {
+    const Stage* mask = trace.find(mask_of(*stage.info));
+    float strongest = -k_infinity;
+    double sum = 0, count = 0;
+    const int side = 1 << level;
+    for (int i = p * side; i < std::min((p + 1) * side, stage.shape().rows); ++i)
+        for (int j = q * side; j < std::min((q + 1) * side, stage.shape().columns); ++j) {
+            if (mask && mask != &stage && mask->buffer.at(0, i, j) == 0) continue;
+            const float value = stage.buffer.at(head, i, j);
+            strongest = count == 0 && strongest == -k_infinity ? value : dominant(strongest, value);
+            if (value == -k_infinity) continue;
+            sum += value;
+            ++count;
+        }
+    if (pool == Pool::dominant) return strongest;
+    return count > 0 ? static_cast<float>(sum / count) : -k_infinity;
+}
+
+TEST(OnDemandTest, TilesArePooledFromOpenPairsBeforeAndAfterASurvey) {
+    for_each_stage([](const Trace& trace, const Stage& whole, const Stage& parts, const std::string& name) {
+        const OnDemandValues& values = *parts.buffer.on_demand();
+        const int head = whole.shape().heads - 1;
+        const float near = tolerance(trace);
+        const auto expect_tiles = [&](const std::string& when) {
+            for (const Pool pool : {Pool::dominant, Pool::mean})
+                for (int level = 0; level <= whole.buffer.levels(); ++level) {
+                    const int rows = ((whole.shape().rows - 1) >> level) + 1,
+                              columns = ((whole.shape().columns - 1) >> level) + 1;
+                    const Region region{rows / 2, columns / 3, rows - rows / 2, columns - columns / 3};
+                    const Matrix tile = values.tile(head, level, pool, region, {});
+                    for (int p = 0; p < region.rows; ++p)
+                        for (int q = 0; q < region.columns; ++q) {
+                            const float expected = pooled_cell(trace, whole, head, level, pool,
+                                                               region.row + p, region.column + q);
+                            // Of two magnitudes that rounding alone tells apart, either may be the larger.
+                            const bool either =
+                                pool == Pool::dominant && std::isfinite(expected) &&
+                                std::abs(expected + tile(p, q)) < near * std::max(1.0F, std::abs(expected));
+                            if (!either)
+                                expect_equal(expected, tile(p, q), near,
+                                             fmt::format("{} {}, level {}, {}, {} {}", name, when, level,
+                                                         pool == Pool::mean ? "mean" : "strongest", p, q));
+                        }
+                }
+        };
+        expect_tiles("before");
+        double done = 0;
+        values.survey(head, [&](double part) { return done = part, true; }, {});
+        EXPECT_TRUE(values.is_surveyed(head)) << name;
+        const bool is_mask = whole.info->role == StageRole::mask;
+        EXPECT_EQ(done, is_mask && trace.experiment.weighting.normalizer != Normalization::local_m ? 0 : 1)
+            << name;
+        expect_tiles("after");
+    });
+}
+
+TEST(OnDemandTest, SurveysFindTheFactsOfAHead) {
+    for_each_stage([](const Trace& trace, const Stage& whole, const Stage& parts, const std::string& name) {
+        const float near = tolerance(trace);
+        const ValueRange &expected = whole.buffer.range(0), &actual = parts.buffer.range(0);
+        expect_equal(expected.max, actual.max, near, name + " max");
+        // A row with a NaN has NaN in its open pairs; the survey counts all of its pairs.
+        if (expected.nan == 0) {
+            expect_equal(expected.min, actual.min, near, name + " min");
+            EXPECT_EQ(expected.finite, actual.finite) << name;
+        }
+        EXPECT_EQ(expected.nan > 0, actual.nan > 0) << name;
+        if (whole.info->role == StageRole::mask) {
+            EXPECT_EQ(expected.zero, actual.zero) << name;
+        }
+        for (int i = 0; i < whole.shape().rows; ++i)
+            expect_equal(whole.buffer.row_largest(0)[static_cast<std::size_t>(i)],
+                         parts.buffer.row_largest(0)[static_cast<std::size_t>(i)], near,
+                         fmt::format("{} largest of row {}", name, i));
+    });
+}
+
+TEST(OnDemandTest, TheMeanOverTheHeadsIsOnDemandToo) {
+    Experiment e = masked(45, {"causal"});
+    e.attention.heads = 4;
+    const Trace whole = evaluate(e), parts = evaluate(e, {}, {.on_demand = k_all});
+    const Buffer &expected = whole.find("weights"_stage)->buffer.mean(),
+                 &actual = parts.find("weights"_stage)->buffer.mean();
+    ASSERT_TRUE(actual.on_demand());
+    EXPECT_EQ(actual.shape(), expected.shape());
+    for (int i = 0; i < 45; ++i)
+        for (int j = 0; j < 45; ++j) EXPECT_NEAR(expected.at(0, i, j), actual.at(0, i, j), 1e-6);
+    EXPECT_NEAR(expected.range(0).max, actual.range(0).max, 1e-6);
+}
+
+TEST(OnDemandTest, TheSameBitsForAnyNumberOfThreads) {
+    const Trace trace = evaluate(masked(300, {"causal"}), {}, {.on_demand = {0, 400}});
+    const Trace other = evaluate(masked(300, {"causal"}), {}, {.on_demand = {0, 400}});
+    const OnDemandValues &one = *trace.find("weights"_stage)->buffer.on_demand(),
+                         &two = *other.find("weights"_stage)->buffer.on_demand();
+    const Region all{0, 0, 300, 300}, kept{0, 0, 19, 19};
+    Matrix of_one, of_two, kept_of_one, kept_of_two;
+    with_threads(1, [&] {
+        of_one = one.tile(0, 0, Pool::dominant, all, {});
+        one.survey(0, {}, {});
+        kept_of_one = one.tile(0, 4, Pool::mean, kept, {});
+    });
+    with_threads(2, [&] {
+        of_two = two.tile(0, 0, Pool::dominant, all, {});
+        two.survey(0, {}, {});
+        kept_of_two = two.tile(0, 4, Pool::mean, kept, {});
+    });
+    EXPECT_EQ(of_one, of_two);
+    EXPECT_EQ(kept_of_one, kept_of_two);
+}
+
+TEST(OnDemandTest, WorkIsCanceledAndNothingOfItKept) {
+    const Trace trace = evaluate(sentence_of(300), {}, {.on_demand = k_all});
+    const OnDemandValues& values = *trace.find("weights"_stage)->buffer.on_demand();
+    std::stop_source stop;
+    stop.request_stop();
+    EXPECT_THROW(values.survey(0, {}, stop.get_token()), Canceled);
+    EXPECT_THROW(values.survey(0, [](double) { return false; }, {}), Canceled);
+    EXPECT_THROW(values.tile(0, 0, Pool::dominant, {0, 0, 300, 300}, stop.get_token()), Canceled);
+    EXPECT_FALSE(values.is_surveyed(0));
+}
+
+TEST(OnDemandTest, ALargeTraceIsNotCopiedToMemory) {
+    const Trace trace = evaluate(sentence_of(30), {}, {.on_demand = k_all});
+    try {
+        trace.find("weights"_stage)->buffer.host();
+        FAIL() << "copied";
+    } catch (const Error& error) {
+        EXPECT_STREQ(error.what(), "30 × 30 values are too many at once: choose a region of them (region)");
+    }
+}
+
+TEST(OnDemandTest, WhatNeedsEveryPairAtOnceIsRefused) {
+    Experiment e = sentence_of(12);
+    e.weighting.normalizer = Normalization::sparsemax;
+    const auto problem = [](const Experiment& refused) -> std::string {
+        try {
+            evaluate(refused, {}, {.on_demand = {.most_cells = 100}});
+        } catch (const Error& error) {
+            return error.what();
+        }
+        return "";
+    };
+    EXPECT_EQ(
+        problem(e),
+        "weights needs all pairs of 12 × 12 tokens at once, and up to 100 are supported: shorten the text, "
+        "or choose settings without weights");
+    e.weighting.normalizer = Normalization::softmax;
+    EXPECT_EQ(problem(e), "");
+    e.attention.softmax_axis = SoftmaxAxis::queries;
+    EXPECT_NE(problem(e), "");
+}
+
+TEST(MaskRegionTest, CoverageIsExactForEveryRule) {
+    for (const char* text : {"causal", "valid:7", "valid:2,9,0,4,4,8,1,3,12,5,6,7", "window:2,3",
+                             "window:0,0", "dilated:1", "dilated:3", "dilated:5", "prefix:4", "prefix:0"}) {
+        const MaskRule rule = parse_mask_rule(text);
+        for (int row = 0; row < 12; ++row)
+            for (int column = 0; column < 12; ++column)
+                for (int rows = 1; row + rows <= 12; ++rows)
+                    for (int columns = 1; column + columns <= 12; ++columns) {
+                        int open = 0;
+                        for (int i = row; i < row + rows; ++i)
+                            for (int j = column; j < column + columns; ++j)
+                                open += mask_kind(rule.kind).open(rule, i, j);
+                        const Coverage expected = open == 0                ? Coverage::none
+                                                  : open == rows * columns ? Coverage::all
+                                                                           : Coverage::some;
+                        const Region region{row, column, rows, columns};
+                        EXPECT_EQ(mask_kind(rule.kind).coverage(rule, region), expected)
+                            << text << " " << row << " " << column << " " << rows << " " << columns;
+                    }
+    }
+}
+
+}  // namespace
+}  // namespace attnscope
