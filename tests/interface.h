@@ -46,6 +46,8 @@ inline ImVec2 bare_point(const SeenMatrix& seen, int row, int column) {
 
 class InterfaceTest : public HeadlessTest {
 protected:
+    EvaluateOptions how = {};  ///< sessions that are started from now on are evaluated
+
     void SetUp() override { start(load_example("scaled-dot-product")); }
     void TearDown() override {
         HeadlessTest::TearDown();
@@ -70,7 +72,7 @@ protected:
         state.session = std::move(session);
         state.scale = scale;
         workspace = std::make_unique<Workspace>(
-            state, EvaluateOptions{}, [] {}, shaders);
+            state, how, [] {}, shaders);
         // Tests of single rows find them all; what a person sees at first is tested by itself.
         workspace->controls().folded_sections.clear();
         for (const auto& [section, name] : choices<OptionSection>())

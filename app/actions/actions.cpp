@@ -776,12 +776,20 @@ const Action* action_for(const KeyPress& press, bool typing) {
 
 namespace {
 
-/// The stage in focus and what is shown of it. Throws Error(bad_input) where there is no matrix to show.
+/// Cells of a matrix that is copied as text: some 200 MB.
+constexpr std::size_t k_most_copied = std::size_t{1} << 24;
+
+/// The stage in focus and what is shown of it. Throws Error(bad_input) where there is no matrix to show,
+/// Error(too_large) where it is too large to be copied.
 std::pair<const Stage&, HeadChoice> focused_matrix(const Trace& trace, const Presentation& presentation) {
     const Stage& stage = focused_stage(trace, presentation.stage);
     const HeadChoice head = head_on_screen(stage, presentation.head);
     if (const std::string why = why_not_shown(stage, head); !why.empty())
         throw Error(ErrorKind::bad_input, why);
+    if (const Shape& shape = stage.shape(); shape.head_size() > k_most_copied)
+        throw Error(ErrorKind::too_large,
+                    fmt::format("{} is {} × {}, too large for the clipboard: export a region of it",
+                                stage_heading(stage.key()), shape.rows, shape.columns));
     return {stage, head};
 }
 

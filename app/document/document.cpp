@@ -43,6 +43,9 @@ Session with_existing_parts(Session session) {
     return session;
 }
 
+/// Whether the text is so long that only parts of its matrices are ever computed.
+bool is_long(const std::shared_ptr<const Trace>& trace) { return trace && trace->is_on_demand(); }
+
 }  // namespace
 
 Document::Document(Session session, EvaluateOptions options, std::function<void()> wake)
@@ -52,6 +55,8 @@ Document::Document(Session session, EvaluateOptions options, std::function<void(
       worker_(options, wake),
       comparer_(wake),
       surveyor_(wake),
+      tile_maker_(wake),
+      overview_maker_(wake),
       sweeper_(wake),
       line_finder_(wake),
       run_(options.threads, wake),
@@ -276,6 +281,11 @@ void Document::show_pinned() {
         ask(SlotName::pinned, session_.pinned->experiment);
     else
         close(SlotName::pinned);
+    ask_for_shown();
+}
+
+/// Requests what the shown view asks for besides the trace.
+void Document::ask_for_shown() {
     compare();
     survey_heads();
     sweep();
@@ -286,7 +296,7 @@ void Document::show_pinned() {
 /// seed.
 void Document::sweep() {
     const Presentation& shown = session_.presentation;
-    if (shown.view != ViewKind::sweep) return sweeper_.forget();
+    if (shown.view != ViewKind::sweep || is_long(trace())) return sweeper_.forget();
     if (!trace()) return;
     Session of = session_;
     // Only the stage and the head of the presentation matter.
@@ -302,7 +312,7 @@ void Document::sweep() {
 /// heads view is open.
 void Document::survey_heads() {
     const Presentation& shown = session_.presentation;
-    if (shown.view != ViewKind::heads) return surveyor_.forget();
+    if (shown.view != ViewKind::heads || is_long(trace())) return surveyor_.forget();
     if (!trace()) return;
     const Stage& stage = surveyed_stage(*trace(), shown);
     const HeadChoice head = head_on_screen(stage, shown.head);
@@ -318,7 +328,7 @@ void Document::draw_lines_of(std::vector<int> heads) {
 
 void Document::find_lines() {
     const Presentation& shown = session_.presentation;
-    if (shown.view != ViewKind::lines) return line_finder_.forget();
+    if (shown.view != ViewKind::lines || is_long(trace())) return line_finder_.forget();
     const Stage* stage = trace() ? lines_stage(*trace(), shown.stage) : nullptr;
     if (!stage) return;
     std::vector<int> heads = heads_with_lines_;
@@ -330,10 +340,21 @@ void Document::find_lines() {
     line_finder_.request({trace(), trace()->stage(stage->key()), std::move(heads), shown.mass});
 }
 
+/// Requests the overview of the stage in focus, if it is computed on demand.
+void Document::overview() {
+    if (!is_long(trace())) return overview_maker_.forget();
+    const StagePtr stage = trace()->stage(focused_stage(*trace(), session_.presentation.stage).key());
+    if (!stage->buffer.on_demand() || !is_of_pairs(*stage->info)) return overview_maker_.forget();
+    const HeadChoice choice = head_on_screen(*stage, session_.presentation.head);
+    const int head = choice.kind == HeadChoice::Kind::mean ? -1 : choice.head;
+    // A survey takes all cores for a while: first there is something to show.
+    if (tile_maker_.find({stage, head, TileRequest::What::preview})) overview_maker_.request({stage, head});
+}
+
 /// Requests the comparison of the two shown traces, if there are two.
 void Document::compare() {
     const Slot* pinned = slot(SlotName::pinned);
-    if (!pinned) return comparer_.forget();
+    if (!pinned || is_long(trace()) || is_long(pinned->trace)) return comparer_.forget();
     if (!pinned->trace || !trace()) return;
     const Presentation& shown = session_.presentation;
     comparer_.request({{pinned->trace, session_.pinned->head, session_.pinned->layer},
@@ -347,6 +368,7 @@ const Slot* Document::slot(SlotName name) const {
 }
 
 bool Document::update() {
+    tile_maker_.begin_frame(overview_maker_.busy());
     bool news = run_.update();
     if (news) follow_run();
     if (run_b_ && run_b_->update()) {
@@ -357,15 +379,11 @@ bool Document::update() {
         take(std::move(*result));
         news = true;
     }
-    if (news) {
-        compare();
-        survey_heads();
-        sweep();
-        find_lines();
-    }
+    if (news) ask_for_shown();
+    overview();
     const bool compared = comparer_.update(), surveyed = surveyor_.update(), swept = sweeper_.update(),
-               found = line_finder_.update();
-    return news || compared || surveyed || swept || found;
+               found = line_finder_.update(), seen = overview_maker_.update(), made = tile_maker_.update();
+    return news || compared || surveyed || swept || found || seen || made;
 }
 
 void Document::take(WorkResult result) {
@@ -401,6 +419,7 @@ void Document::leave_card(const std::string& why) {
     surveyor_.forget();
     sweeper_.forget();
     line_finder_.forget();
+    overview_maker_.forget();
     proofs_.clear();
     notice_ = fallback_notice(why);
     worker_.leave_card(why);
@@ -418,6 +437,11 @@ void Document::settle() {
     surveyor_.wait();
     sweeper_.wait();
     line_finder_.wait();
+    tile_maker_.wait();
+    update();
+    overview_maker_.wait();
+    update();
+    tile_maker_.wait();
     update();
 }
 

@@ -16,8 +16,10 @@
 #include "app/document/followed_run.h"
 #include "app/document/history.h"
 #include "app/document/line_finder.h"
+#include "app/document/overview_maker.h"
 #include "app/document/surveyor.h"
 #include "app/document/sweeper.h"
+#include "app/document/tile_maker.h"
 #include "app/document/worker.h"
 #include "core/graph/explain.h"
 #include "core/learn/variations.h"
@@ -55,6 +57,10 @@ public:
     /// view is open; possibly the previous ones.
     const std::shared_ptr<const FoundLines>& lines() const { return line_finder_.known(); }
     void draw_lines_of(std::vector<int> heads);
+    /// Computes the visible parts of stages that are computed on demand.
+    TileMaker& tiles() { return tile_maker_; }
+    /// How much of the overview of the shown stage is computed, 0 … 1; nullopt: all, or it needs none.
+    std::optional<double> overview_progress() const { return overview_maker_.progress(); }
     /// What to tell the user about the newest traces (the graphics card was lost); empty after the call.
     std::string take_notice() { return std::exchange(notice_, {}); }
 
@@ -131,14 +137,16 @@ public:
         worker_.stop();
         comparer_.forget();
         surveyor_.forget();
+        overview_maker_.forget();
         sweeper_.forget();
         line_finder_.forget();
         run_.trainer().stop();
         if (run_b_) run_b_->trainer().stop();
     }
     bool stopped() const {
-        return worker_.stopped() && !comparer_.busy() && !surveyor_.busy() && !sweeper_.busy() &&
-               !line_finder_.busy() && run_.trainer().stopped() && (!run_b_ || run_b_->trainer().stopped());
+        return worker_.stopped() && !comparer_.busy() && !surveyor_.busy() && !overview_maker_.busy() &&
+               !sweeper_.busy() && !line_finder_.busy() && run_.trainer().stopped() &&
+               (!run_b_ || run_b_->trainer().stopped());
     }
 
     /// Takes the worker's newest results; true if what is on screen changes.
@@ -165,7 +173,9 @@ private:
     void prepare();
     void show_pinned();
     void compare();
+    void ask_for_shown();
     void survey_heads();
+    void overview();
     void sweep();
     void find_lines();
     void take(WorkResult result);
@@ -201,6 +211,8 @@ private:
     Worker worker_;
     Comparer comparer_;
     Surveyor surveyor_;
+    TileMaker tile_maker_;
+    OverviewMaker overview_maker_;
     Sweeper sweeper_;
     LineFinder line_finder_;
     std::vector<int> heads_with_lines_;  ///< empty: not known yet

@@ -8,6 +8,7 @@
 namespace attnscope {
 
 void make_ready(const Buffer& buffer, int head) {
+    if (buffer.on_demand()) return;  // an OverviewMaker surveys what is shown
     buffer.range();
     if (!buffer.is_on_device()) buffer.pooled(head, buffer.levels());
 }
@@ -16,6 +17,7 @@ namespace {
 
 /// Computes what Trace::fully_masked() asks for, whichever head is shown.
 void find_fully_masked(const Trace& trace, const Buffer& masked_scores) {
+    if (masked_scores.on_demand()) return;
     for (int h = 0; h < masked_scores.shape().heads; ++h) {
         masked_scores.row_largest(h);
         if (trace.experiment.over_queries()) masked_scores.column_largest(h);
@@ -40,11 +42,13 @@ bool is_cheap(const Trace& trace) {
 
 /// Whether it is known what drawing a matrix needs. A card pools its values itself.
 bool is_ready(const Buffer& buffer, int head, bool percentiles) {
+    if (buffer.on_demand()) return true;
     return buffer.known_range() && (buffer.is_on_device() || buffer.known_pooled(head, buffer.levels())) &&
            (!percentiles || buffer.known_percentiles(head));
 }
 
 bool is_ready(const Stage& stage, const WantedPictures& wanted) {
+    if (stage.buffer.on_demand()) return true;
     const HeadChoice head = head_on_screen(stage, wanted.head);
     if (head.kind == HeadChoice::Kind::one) return is_ready(stage.buffer, head.head, wanted.percentiles);
     const Buffer* mean = stage.buffer.known_mean();
@@ -57,6 +61,13 @@ void make_ready(const Buffer& buffer, int head, bool percentiles) {
 }
 
 void make_ready(const Stage& stage, const WantedPictures& wanted, const std::stop_token& cancel) {
+    // A mask is surveyed at once, by its rules; the other stages on demand by an OverviewMaker, as they are
+    // shown.
+    if (const OnDemandValues* values = stage.buffer.on_demand()) {
+        if (stage.info->role == StageRole::mask) values->survey(0, {}, cancel);
+        stage.buffer.mean(cancel);
+        return;
+    }
     const HeadChoice head = head_on_screen(stage, wanted.head);
     if (head.kind == HeadChoice::Kind::one) return make_ready(stage.buffer, head.head, wanted.percentiles);
     stage.buffer.range();

@@ -138,6 +138,7 @@ std::vector<HeatmapRenderer::Piece> HeatmapRenderer::pieces_in_sight(ImDrawList&
                                                  static_cast<float>(std::max(top, y)),
                                                  static_cast<float>(end_x), static_cast<float>(end_y)};
             const HeatmapTiles::Tile* tile = tiles_.tile(source, placed.pooling, r, c);
+            if (!tile && source.is_over_another) continue;
             if (!tile) {
                 const Rgb8 plain = theme_->raised;
                 list.AddRectFilled({rectangle[0], rectangle[1]}, {rectangle[2], rectangle[3]},

@@ -83,6 +83,7 @@ int pooled_size(int size, int level) {
 
 std::optional<std::vector<float>> pooled_cells(const HeatmapSource& source, Pooling pooling,
                                                TileRange range) {
+    if (source.made) return source.made(pooling, range);
     if (source.transposed) {
         std::swap(pooling.rows, pooling.columns);
         std::swap(range.row, range.column);

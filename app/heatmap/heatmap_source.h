@@ -13,6 +13,21 @@
 
 namespace attnscope {
 
+/// How far rows and columns are pooled: a drawn cell stands for 2^rows × 2^columns cells of the drawn matrix.
+struct Pooling {
+    int rows = 0;
+    int columns = 0;
+    bool operator==(const Pooling&) const = default;
+};
+
+/// A block of the drawn (pooled) matrix.
+struct TileRange {
+    int row = 0;
+    int column = 0;
+    int rows = 0;
+    int columns = 0;
+};
+
 /// A matrix to draw, and the pooled copies available.
 struct HeatmapSource {
     /// Level 0 is the matrix, rows × columns; level l, if present, has one cell per 2^l × 2^l block, as
@@ -23,8 +38,12 @@ struct HeatmapSource {
     int columns = 0;
     Levels values;
     Levels open;  ///< the mask, of the same shapes: a block of zeros is closed and hatched; empty: all open
-    int levels = 1;           ///< levels that both have; others are pooled on demand
-    bool transposed = false;  ///< drawn as columns × rows
+    /// The block's cells, as pooled_cells() gives them, of values that are computed on demand: nullopt until
+    /// they are. Empty: there are `values`.
+    std::function<std::optional<std::vector<float>>(Pooling, TileRange)> made = {};
+    bool is_over_another = false;  ///< what is not known yet shows what was drawn below, not a plain surface
+    int levels = 1;                ///< levels that both have; others are pooled on demand
+    bool transposed = false;       ///< drawn as columns × rows
 
     /// The values and mask of one head on a graphics card; nullptr if they are not there.
     struct OnCard {
@@ -48,25 +67,10 @@ struct HeatmapSource {
     int drawn_columns() const { return transposed ? rows : columns; }
 };
 
-/// How far rows and columns are pooled: a drawn cell stands for 2^rows × 2^columns cells of the drawn matrix.
-struct Pooling {
-    int rows = 0;
-    int columns = 0;
-    bool operator==(const Pooling&) const = default;
-};
-
 /// The least pooling for which cells of a matrix drawn at `width` × `height` pixels are at least one pixel.
 Pooling pooling_for(double width, double height);
 
 inline constexpr int k_tile_size = 256;  ///< cells along a side
-
-/// A block of the drawn (pooled) matrix.
-struct TileRange {
-    int row = 0;
-    int column = 0;
-    int rows = 0;
-    int columns = 0;
-};
 
 /// The value of a pooled cell in which the mask closes all cells of the block.
 inline constexpr float k_closed_cell = -std::numeric_limits<float>::max();

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "app/document/inspected.h"
+#include "app/document/screen_scale.h"
 #include "app/panels/inspector_column.h"
 #include "app/panels/inspector_compare.h"
 #include "app/panels/inspector_heads.h"
@@ -386,7 +387,9 @@ void proof_of(Desk& desk, const Column& c, const InspectedCell& at) {
     const Proof& proof = desk.document.proof(*at.stage, at.head, at.cell, at.slot);
     Presentation presentation = desk.document.presentation();
     presentation.range = {};
-    const ColorScale colors = color_scale(trace, *at.stage, head, presentation);
+    const ColorScale colors = at.stage->buffer.on_demand()
+                                  ? screen_scale(desk.document, trace, trace.stage(at.stage->key()), head)
+                                  : color_scale(trace, *at.stage, head, presentation);
     const bool sequential = at.stage->info->unit == Unit::probability;
     const Theme& theme = c.ui.theme;
     title(c, trace, at, proof,

@@ -20,7 +20,8 @@ constexpr float k_field_height = 36;
 constexpr float k_chip_height = 24;
 constexpr float k_chip_gap = 8;
 constexpr int k_chip_lines = 3;
-constexpr float k_low = 600;  ///< units; a lower window has one line of chips
+constexpr std::size_t k_most_chips = 1000;  ///< more than the lines of any window have room for
+constexpr float k_low = 600;                ///< units; a lower window has one line of chips
 
 /// One token of a sentence, as shown.
 struct Chip {
@@ -74,16 +75,30 @@ std::vector<std::string> words_of(const Trace& trace, const Stage& tokens) {
     return words;
 }
 
-/// Its tokens in the newest trace; the keys' sentence has none if the trace has no second sentence.
-std::vector<std::string> tokens_of(const Trace& trace, const Sentence& sentence) {
+/// Its tokens in the newest trace, which may be a book's; the keys' sentence has none if the trace has no
+/// second sentence.
+const std::vector<std::string>& labels_of(const Trace& trace, const Sentence& sentence) {
+    static const std::vector<std::string> k_none;
+    if (!sentence.of_keys) return trace.rows;
+    const bool has_keys =
+        mechanism_of(trace.experiment).first.is_of_keys || !trace.experiment.input.text2.empty();
+    return has_keys ? trace.columns : k_none;
+}
+
+/// The first tokens in the newest trace, no more than `most`.
+std::vector<std::string> tokens_of(const Trace& trace, const Sentence& sentence, std::size_t most) {
     if (sentence.role->says_rows) {
         const Stage* tokens = trace.find(sentence.role->tokens);
         return tokens ? words_of(trace, *tokens) : std::vector<std::string>();
     }
-    if (!sentence.of_keys) return trace.rows;
-    const bool has_keys =
-        mechanism_of(trace.experiment).first.is_of_keys || !trace.experiment.input.text2.empty();
-    return has_keys ? trace.columns : std::vector<std::string>();
+    const std::vector<std::string>& all = labels_of(trace, sentence);
+    return {all.begin(), all.begin() + static_cast<std::ptrdiff_t>(std::min(most, all.size()))};
+}
+
+std::size_t token_count(const Trace& trace, const Sentence& sentence) {
+    if (!sentence.role->says_rows) return labels_of(trace, sentence).size();
+    const Stage* tokens = trace.find(sentence.role->tokens);
+    return tokens ? static_cast<std::size_t>(tokens->shape().rows) : 0;
 }
 
 /// The source of a token's features if they are guessed; empty otherwise.
@@ -101,7 +116,7 @@ std::vector<Chip> lay_out(Desk& desk, const Ui& ui, const Sentence& sentence, fl
     const Mechanism& mechanism = mechanism_of(trace->experiment);
     const bool first = !sentence.role->says_rows && sentence.of_keys == mechanism.first.is_of_keys;
     const Stage* ids = trace->find((first ? mechanism.first : mechanism.second).tokens);
-    const std::vector<std::string> tokens = tokens_of(*trace, sentence);
+    const std::vector<std::string> tokens = tokens_of(*trace, sentence, k_most_chips);
     float x = 0;
     int line = 0;
     for (int i = 0; i < static_cast<int>(tokens.size()); ++i) {
@@ -148,7 +163,7 @@ std::string count_text(const Desk& desk, const Sentence& sentence) {
         return desk.document.busy() ? "computing…" : "not shown";
     }
     const Trace* trace = desk.document.trace().get();
-    const std::size_t count = trace ? tokens_of(*trace, sentence).size() : 0;
+    const std::size_t count = trace ? token_count(*trace, sentence) : 0;
     return count ? fmt::format("{}{}", count, count == 1 ? " token" : " tokens") : std::string();
 }
 
@@ -331,7 +346,7 @@ void chips(Desk& desk, const Ui& ui, const Sentence& sentence, const Area& area)
         draw_chip(ui, chip, place, asks || (sentence.of_keys && is_key), hovered || is_key, behind);
     }
     ImGui::PopID();
-    const std::size_t count = tokens_of(*trace, sentence).size();
+    const std::size_t count = token_count(*trace, sentence);
     if (all.size() < count)
         draw_text(
             ImGui::GetWindowDrawList(), ui.fonts.caption,

@@ -19,6 +19,8 @@ std::string count(std::size_t n, const char* what) { return n ? fmt::format("{} 
 
 /// NaN and infinities of the focused stage; −∞ is not counted in `masked`, where the mask puts it.
 std::string not_finite(const Stage& stage) {
+    // Of a very long text, nothing is known before the overview.
+    if (stage.buffer.on_demand() && !stage.buffer.known_range()) return "";
     const ValueRange& range = stage.buffer.range();
     return count(range.nan, "NaN") + count(range.plus_infinity, "+∞") +
            (stage.info->role == StageRole::masked_scores ? "" : count(range.minus_infinity, "−∞"));
@@ -33,6 +35,10 @@ std::string fully_masked(const Trace& trace) {
     const bool all_open = mask && mask->buffer.range().min != 0 && !trace.experiment.is_given("scores");
     if (all_open) return "";
     int rows = 0, columns = 0;
+    if (mask && mask->buffer.on_demand()) {
+        rows = static_cast<int>(std::ranges::count(mask->buffer.row_largest(0), 0.0F));
+        return rows ? counted(rows, "row") + " fully masked" : "";
+    }
     for (int i = 0; i < weights.shape().rows; ++i) rows += trace.fully_masked(i);
     for (int j = 0; j < weights.shape().columns; ++j) columns += trace.fully_masked_column(j);
     if (rows + columns == 0) return "";
@@ -227,6 +233,8 @@ void status_bar(Desk& desk, const Ui& ui, const Area& area, ActionContext& conte
         tooltip(ui, stage_times_text(*trace));
     }
     if (desk.document.busy()) item("computing…", ui.theme.accent);
+    if (const auto part = desk.document.overview_progress())
+        item(fmt::format("overview {:.0f} %", *part * 100), ui.theme.accent);
     if (trace) item(warnings(*trace, desk.document.presentation()), ui.theme.warning);
     if (const float room = end - x; room > ui.px(60))
         draw_text(list, ui.fonts.caption, {x, y}, ink(ui.theme.secondary), desk.state.notice.text,

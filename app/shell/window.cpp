@@ -35,6 +35,11 @@ struct Window::Wake {
         const std::scoped_lock lock(mutex);
         return std::exchange(called, false);
     }
+    /// Whether there is a call to take. Its event may be gone: drawing reads events, too.
+    bool waits() {
+        const std::scoped_lock lock(mutex);
+        return called;
+    }
     void end() {
         const std::scoped_lock lock(mutex);
         alive = false;
@@ -83,7 +88,10 @@ gl::Pixels Window::pixels() const { return gl::read_pixels(window_.width(), wind
 bool Window::collect_input(double wait_seconds) {
     window_.wait(wait_seconds);
     std::vector<InputEvent> events = window_.take_events();
-    const bool changed = !events.empty() || window_.take_damage() || wake_->take();
+    // Each is taken, whatever the others say: a call that is not taken keeps later ones from waking the
+    // window.
+    const bool damaged = window_.take_damage(), woken = wake_->take();
+    const bool changed = !events.empty() || damaged || woken;
     for (InputEvent& event : events) host_.input().push(std::move(event));
     if (changed || !host_.input().empty()) request_frames(k_frames_after_input);
     if (due_ && seconds_now() >= *due_) {
@@ -96,7 +104,7 @@ bool Window::collect_input(double wait_seconds) {
 /// How long no frame is needed.
 double Window::idle_seconds(const FrameCallbacks& callbacks) const {
     const bool input_waits = !host_.input().empty() || frames_left_ == k_frames_after_input;
-    if (input_waits) return 0;
+    if (input_waits || wake_->waits()) return 0;
     // Frames without input follow the screen's refresh even if its driver does not wait for it; meanwhile
     // input is handled at once.
     const bool animated = callbacks.wants_redraw && callbacks.wants_redraw();

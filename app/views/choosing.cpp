@@ -16,9 +16,10 @@ int chosen_query(const Desk& desk, int queries) {
 }
 
 int largest_key(const ShownStage& shown, int query) {
+    const Eigen::RowVectorXf row = shown.row(query);
     int best = 0;
     for (int key = 1; key < shown.columns(); ++key)
-        if (shown.at(query, key) > shown.at(query, best)) best = key;
+        if (row(key) > row(best)) best = key;
     return best;
 }
 

@@ -93,6 +93,11 @@ void header(Desk& desk, const Ui& ui, const Area& area, const Trace& trace, cons
                   Align::left, room);
 }
 
+/// Whether a row, which takes all pairs of its query, is smaller than a pixel, so that none is computed.
+bool waits_for_zoom(const ShownStage& shown, const FocusLayout& layout) {
+    return shown.stage->buffer.on_demand() && !is_of_pairs(*shown.stage->info) && layout.rows.pitch < 1;
+}
+
 void row_labels(const Ui& ui, const ShownStage& shown, const FocusLayout& layout, int lit) {
     ImDrawList* list = ImGui::GetWindowDrawList();
     const int stride = label_stride(ui, layout.rows.pitch);
@@ -376,13 +381,19 @@ void focus(Desk& desk, const Ui& ui, const Area& area, const std::function<void(
 
     ImDrawList* list = ImGui::GetWindowDrawList();
     const Highlight lit = current_highlight(desk.state, desk.document.presentation(), &trace);
-    const ColorScale scale = scale_of(*shown, desk.document.presentation());
+    const ColorScale scale = screen_scale(desk.document, trace, shown->stage, shown->head);
     operands(desk, ui, layout, *shown->stage->info, lit);
     list->PushClipRect(layout.view().min, layout.view().max, true);
     paint_matrix(desk, ui, *list, *shown, layout.whole());
     cell_values(desk, ui, *shown, layout, scale);
     is_painted(*shown) ? stroke_cells(desk, ui, layout) : end_stroke(desk);
     list->PopClipRect();
+    if (waits_for_zoom(*shown, layout))
+        draw_text(list, ui.fonts.body,
+                  {(layout.view().min.x + layout.view().max.x) / 2,
+                   (layout.view().min.y + layout.view().max.y) / 2},
+                  ink(ui.theme.secondary), "Zoom in: rows are computed as they come into sight",
+                  Align::center, layout.view().width() - ui.px(16));
     lit_cells(desk, ui, *shown, layout, lit);
     row_labels(ui, *shown, layout, lit_row(lit, *shown->stage->info));
     column_labels(ui, *shown, layout, lit_column(lit, *shown->stage->info));

@@ -69,6 +69,7 @@ ImVec2 cell_size(const Ui& ui, const ShownStage& shown, const Rooms& room, float
     const float height = std::min(room.height / static_cast<float>(shown.rows()), largest);
     if (shown.stage->info->columns != Axis::key_token) return {width, std::min(height, largest * 0.75f)};
     const float side = std::min({width, height, largest});
+    if (shown.stage->buffer.on_demand()) return {side, side};  // whose blocks are square
     // Slightly wider than high if that lets the labels be horizontal.
     const float wide = std::min(width, 1.4f * side);
     if (side < label && label <= wide) return {label, side};

@@ -1,7 +1,10 @@
 #include "app/views/matrix_painter.h"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
+#include <limits>
+#include <span>
 
 #include "core/graph/trace.h"
 #include "core/number_text.h"
@@ -40,7 +43,63 @@ HeatmapSource::OnCard on_card(const std::optional<ShownMatrix>& matrix) {
     return matrix ? HeatmapSource::OnCard{matrix->buffer->device(), matrix->head} : HeatmapSource::OnCard{};
 }
 
-HeatmapSource source_of(const ShownStage& shown, bool transposed) {
+/// What a heatmap draws for the strongest values of blocks, −∞ where no pair is open.
+std::vector<float> cells_of_blocks(const Matrix& values) {
+    std::vector<float> cells(values.data(), values.data() + values.size());
+    std::ranges::replace(cells, -std::numeric_limits<float>::infinity(), k_closed_cell);
+    return cells;
+}
+
+/// Parts of a stage on demand, as far as they are computed. Rows and columns are pooled alike; where one side
+/// is pooled further, its blocks are joined.
+class MadeTiles {
+public:
+    MadeTiles(TileMaker& maker, const ShownStage& shown)
+        : maker_(maker), stage_(shown.stage), head_(shown.head_index()) {}
+
+    std::optional<std::vector<float>> operator()(Pooling pooling, TileRange range) const {
+        const Buffer* buffer = head_ < 0 ? stage_->buffer.known_mean() : &stage_->buffer;
+        const int level = std::min(pooling.rows, pooling.columns);
+        if (!buffer) return std::nullopt;
+        const int down = pooling.rows - level, across = pooling.columns - level;
+        const Shape& shape = stage_->shape();
+        const Region region = finer({range.row, range.column, range.rows, range.columns}, down, across,
+                                    pooled_size(shape.rows, level), pooled_size(shape.columns, level));
+        const OnDemandValues& values = *buffer->on_demand();
+        const bool kept = level >= values.first_kept_level() && values.is_surveyed(std::max(head_, 0));
+        if (!kept && pairs_of(region, level) > k_most_pairs) return std::nullopt;
+        const auto made = maker_.find({stage_, head_, TileRequest::What::tile, level, region});
+        if (!made) return std::nullopt;
+        if (down == 0 && across == 0) return cells_of_blocks(*made);
+        Matrix joined = Matrix::Constant(range.rows, range.columns, -std::numeric_limits<float>::infinity());
+        for (Eigen::Index i = 0; i < made->rows(); ++i)
+            for (Eigen::Index j = 0; j < made->cols(); ++j) {
+                float& cell = joined(i >> down, j >> across);
+                cell = dominant(cell, (*made)(i, j));
+            }
+        return cells_of_blocks(joined);
+    }
+
+private:
+    /// Pairs of tokens that one tile may need: what needs more waits for the survey.
+    static constexpr double k_most_pairs = 1 << 26;
+
+    double pairs_of(const Region& region, int level) const {
+        const double rows = std::ldexp(region.rows, level), columns = std::ldexp(region.columns, level);
+        return rows * (is_of_pairs(*stage_->info) ? columns : static_cast<double>(stage_->shape().rows));
+    }
+    static Region finer(const Region& of, int down, int across, int rows, int columns) {
+        const Region all{of.row << down, of.column << across, of.rows << down, of.columns << across};
+        return {all.row, all.column, std::min(all.rows, rows - all.row),
+                std::min(all.columns, columns - all.column)};
+    }
+
+    TileMaker& maker_;
+    StagePtr stage_;
+    int head_;
+};
+
+HeatmapSource source_of(Desk& desk, const ShownStage& shown, bool transposed) {
     const std::optional<ShownMatrix> matrix = shown.matrix();
     HeatmapSource source;
     source.rows = shown.rows();
@@ -52,6 +111,14 @@ HeatmapSource source_of(const ShownStage& shown, bool transposed) {
     source.transposed = transposed;
     source.key = static_cast<std::uint64_t>(shown.head_index() + 2);
     source.owner = shown.stage;
+    if (shown.stage->buffer.on_demand()) {
+        source.card_values = {};
+        if (transposed)
+            source.made = [](Pooling, TileRange) { return std::nullopt; };
+        else
+            source.made = MadeTiles(desk.document.tiles(), shown);
+        return source;
+    }
     const StagePtr mask = drawn_with_mask(*shown.trace, *shown.stage);
     if (mask && mask->buffer.range().min == 0) {
         const std::optional<ShownMatrix> open = mask_matrix(*mask, shown.head_index());
@@ -85,6 +152,10 @@ std::optional<ShownMatrix> ShownStage::matrix() const {
 
 float ShownStage::at(int row, int column) const {
     return head_index() < 0 ? stage->buffer.mean_at(row, column) : stage->buffer.at(head.head, row, column);
+}
+
+Eigen::RowVectorXf ShownStage::row(int row) const {
+    return head_index() < 0 ? stage->buffer.mean_row(row) : stage->buffer.row(head.head, row);
 }
 
 Eigen::VectorXf ShownStage::column(int column) const {
@@ -122,14 +193,65 @@ bool is_behind(const Desk& desk) { return desk.document.stale() && !desk.documen
 
 void paint_matrix(Desk& desk, const Ui& ui, ImDrawList& list, const ShownStage& shown, const Area& area,
                   bool transposed) {
-    paint_matrix(desk, ui, list, shown, area, scale_of(shown, desk.document.presentation()), transposed);
+    const ColorScale scale = screen_scale(desk.document, *shown.trace, shown.stage, shown.head);
+    paint_matrix(desk, ui, list, shown, area, scale, transposed);
 }
+
+namespace {
+
+/// Draws what is known of the whole of a stage on demand, coarsely: finer parts are drawn over it.
+void paint_below(Desk& desk, const Ui& ui, ImDrawList& list, const ShownStage& shown, const Area& area,
+                 const HeatmapLook& look) {
+    constexpr int k_most_blocks = 1024;
+    const Shape& shape = shown.stage->shape();
+    const Buffer* buffer = shown.head_index() < 0 ? shown.stage->buffer.known_mean() : &shown.stage->buffer;
+    const bool surveyed = buffer && buffer->on_demand()->is_surveyed(std::max(shown.head_index(), 0));
+    int level = 0, rows = shape.rows, columns = shape.columns;
+    if (surveyed) {
+        level = buffer->on_demand()->first_kept_level();
+        while (std::max(pooled_size(shape.rows, level), pooled_size(shape.columns, level)) > k_most_blocks)
+            ++level;
+        rows = pooled_size(shape.rows, level);
+        columns = pooled_size(shape.columns, level);
+    }
+    const auto values =
+        surveyed
+            ? desk.document.tiles().find(
+                  {shown.stage, shown.head_index(), TileRequest::What::tile, level, {0, 0, rows, columns}})
+            : known_preview(desk.document, shown.stage, shown.head_index());
+    if (!values) return;
+    HeatmapSource source;
+    source.rows = static_cast<int>(values->rows());
+    source.columns = static_cast<int>(values->cols());
+    source.made = [values](Pooling pooling, TileRange range) {
+        HeatmapSource whole = HeatmapSource::of({values->data(), values->rows(), values->cols()}, 0);
+        std::optional<std::vector<float>> cells = pooled_cells(whole, pooling, range);
+        if (cells) std::ranges::replace(*cells, -std::numeric_limits<float>::infinity(), k_closed_cell);
+        return cells;
+    };
+    source.owner = values;
+    // The last blocks may reach beyond the matrix.
+    const auto grown = [&](float min, float max, int size, int blocks) {
+        return surveyed ? min + (max - min) * static_cast<float>(std::ldexp(blocks, level) / size) : max;
+    };
+    ui.heatmaps.draw(list, source, area.min,
+                     {grown(area.min.x, area.max.x, shape.columns, columns),
+                      grown(area.min.y, area.max.y, shape.rows, rows)},
+                     look);
+}
+
+}  // namespace
 
 void paint_matrix(Desk& desk, const Ui& ui, ImDrawList& list, const ShownStage& shown, const Area& area,
                   const ColorScale& scale, bool transposed) {
     HeatmapLook look = look_on(desk, ui, scale);
     if (shown.stage->info->unit == Unit::boolean) look.style = HeatmapLook::Style::dots;
-    ui.heatmaps.draw(list, source_of(shown, transposed), area.min, area.max, look);
+    HeatmapSource source = source_of(desk, shown, transposed);
+    if (source.made && !transposed && is_of_pairs(*shown.stage->info)) {
+        paint_below(desk, ui, list, shown, area, look);
+        source.is_over_another = true;
+    }
+    ui.heatmaps.draw(list, source, area.min, area.max, look);
 }
 
 void paint_difference(Desk& desk, const Ui& ui, ImDrawList& list,

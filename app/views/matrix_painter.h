@@ -2,6 +2,7 @@
 #pragma once
 
 #include "app/document/desk.h"
+#include "app/document/screen_scale.h"
 #include "app/ui/ui.h"
 #include "core/picture/color_scale.h"
 #include "core/picture/difference.h"
@@ -23,8 +24,9 @@ struct ShownStage {
     std::string column_label(int j) const { return trace->column_label(*stage, j, head_index()); }
     /// nullopt for a mean over heads that is not known yet: a plain surface is drawn instead.
     std::optional<ShownMatrix> matrix() const;
-    /// One cell or one column, which never waits for the whole mean.
+    /// One cell, one row or one column, which never waits for the whole mean.
     float at(int row, int column) const;
+    Eigen::RowVectorXf row(int row) const;
     Eigen::VectorXf column(int column) const;
     /// Closed by the mask: drawn hatched.
     bool closed(int row, int column) const;

@@ -145,6 +145,7 @@ struct View {
     std::string (*why_not)(const Desk&);
     void (*draw)(Desk&, const Ui&, const Area&, const std::function<void(const Action&)>&);
     bool beside_strip;
+    bool shows_long_text = false;  ///< of which only parts are ever computed
 };
 
 std::string always_shown(const Desk&) { return ""; }
@@ -152,7 +153,7 @@ std::string always_shown(const Desk&) { return ""; }
 /// In the order of the tabs.
 constexpr std::array k_views = {
     View{ViewKind::pipeline, "Pipeline", "Every stage of the computation, in order", always_shown, focus,
-         true},
+         true, true},
     View{ViewKind::heads, "Heads", "All heads side by side, sorted by what they do", why_no_heads, heads_view,
          false},
     View{ViewKind::lines, "Lines", "Lines from every query to the keys it attends to", why_no_lines,
@@ -172,16 +173,24 @@ constexpr std::array k_views = {
 };
 static_assert(is_table_of<ViewKind>(k_views));
 
+/// Why a view cannot be shown; empty if it can.
+std::string why_not(const Desk& desk, const View& view) {
+    const bool is_long = desk.document.trace() && desk.document.trace()->is_on_demand();
+    return is_long && !view.shows_long_text
+               ? fmt::format("for up to {} tokens: this text is longer", k_max_tokens)
+               : view.why_not(desk);
+}
+
 /// The chosen view, or the pipeline where it cannot be shown.
 const View& open_view(const Desk& desk) {
     const View& chosen = k_views[static_cast<std::size_t>(desk.document.presentation().view)];
-    return desk.document.trace() && chosen.why_not(desk).empty() ? chosen : k_views.front();
+    return desk.document.trace() && why_not(desk, chosen).empty() ? chosen : k_views.front();
 }
 
 /// The tab that opens a view; returns its right end.
 float tab(Desk& desk, const Ui& ui, const Area& area, float left, const View& of, bool chosen) {
     const char* const view = name_of(of.choice).data();
-    const std::string disabled = of.why_not(desk);
+    const std::string disabled = why_not(desk, of);
     const float width = text_width(ui.fonts.strong, of.label);
     ImGui::SetCursorScreenPos({left - ui.px(4), area.min.y + ui.px(6)});
     const bool clicked = ImGui::InvisibleButton(view, {width + ui.px(8), ui.px(26)});
@@ -271,7 +280,8 @@ ShownViews shown_views(const Desk& desk, const Ui& ui, const View& open, float r
     std::vector<const View*> views;
     for (const View& view : k_views) views.push_back(&view);
     if (gap_of(views) < least)
-        std::erase_if(views, [&](const View* view) { return view != &open && !view->why_not(desk).empty(); });
+        std::erase_if(views,
+                      [&](const View* view) { return view != &open && !why_not(desk, *view).empty(); });
     return {views, std::clamp(gap_of(views), least, most)};
 }
 

@@ -167,8 +167,9 @@ void row_labels(const Ui& ui, const Area& area, const std::vector<std::string>& 
     const float pitch = area.height() / static_cast<float>(rows);
     const int stride = std::max(1, static_cast<int>(std::ceil(ui.px(12) / pitch)));
     ImDrawList* list = ImGui::GetWindowDrawList();
-    for (int i = 0; i < rows; ++i) {
-        if (i % stride != 0 && i != lit) continue;
+    // Every stride-th row, and the one that is lit.
+    for (int i = 0; i < rows;
+         i = i < lit && lit < i + stride - i % stride && lit % stride != 0 ? lit : i + stride - i % stride) {
         if (i != lit && lit >= 0 && std::abs(i - lit) < stride && stride > 1) continue;
         const float y =
             area.min.y + (static_cast<float>(i) + 0.5f) * pitch - compat::font_size(*ui.fonts.caption) / 2;

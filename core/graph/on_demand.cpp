@@ -20,6 +20,9 @@ constexpr float k_infinity = std::numeric_limits<float>::infinity();
 constexpr int k_least_kept_level = 4;
 /// Cells that are computed at once, and stay in the cache until they are pooled.
 constexpr int k_task_rows = 512, k_task_columns = 512;
+/// Rows of a band of a preview, for which the keys are read once.
+constexpr int k_rows_of_band = 4;
+constexpr int k_most_preview_columns = 512;
 /// Multiply-adds of a cell, for cutting the work into tasks.
 constexpr double k_work_per_cell = 64;
 
@@ -215,7 +218,41 @@ public:
         return tile_of(head, level, pool, region, cancel).values();
     }
 
+    Matrix preview(int head, int bands, const std::stop_token& cancel) const override {
+        Matrix out(bands, pooled(shape_.columns, kept_level_));
+        const RowLoop loop{1, bands, k_work_per_cell * k_rows_of_band * static_cast<double>(shape_.columns),
+                           cancel};
+        for_row_blocks(loop, [&](RowBlock block) {
+            for (Eigen::Index band = block.first; band < block.first + block.count; ++band) {
+                stop_if_canceled(cancel);
+                const int rows = std::min(k_rows_of_band, shape_.rows);
+                const auto middle = (2 * band + 1) * shape_.rows / (2 * bands);
+                const int first = std::clamp(static_cast<int>(middle) - rows / 2, 0, shape_.rows - rows);
+                out.row(band) = strongest_groups(head, {first, 0, rows, shape_.columns});
+            }
+        });
+        int further = 0;
+        while (pooled(static_cast<int>(out.cols()), further) > k_most_preview_columns) ++further;
+        Matrix narrow = Matrix::Constant(bands, pooled(static_cast<int>(out.cols()), further), -k_infinity);
+        for (Eigen::Index band = 0; band < bands; ++band)
+            pool_dominant({out.row(band).data(), 1, out.cols()}, further, narrow.middleRows(band, 1));
+        return narrow;
+    }
+
 protected:
+    /// The strongest value in each 2^kept_level columns of some rows.
+    virtual Eigen::RowVectorXf strongest_groups(int head, const Region& rows) const {
+        Matrix groups(1, pooled(shape_.columns, kept_level_)), x;
+        for_each_part(rows, rows.rows, columns_at_once(), [&](const Region& part) {
+            x.resize(part.rows, part.columns);
+            read(head, part, view(x));
+            close(head, part, x);
+            pool_dominant(view(std::as_const(x)), kept_level_,
+                          groups.middleCols(part.column >> kept_level_, pooled(part.columns, kept_level_)));
+        });
+        return groups;
+    }
+
     virtual Survey made_survey(int head, const Progress& progress, const std::stop_token& cancel) const {
         Survey survey;
         const int levels_rows = pooled(shape_.rows, kept_level_),
@@ -468,6 +505,16 @@ public:
     }
 
 protected:
+    Eigen::RowVectorXf strongest_groups(int head, const Region& rows) const override {
+        Matrix largest, parts, open;
+        std::vector<RowSum> sums(static_cast<std::size_t>(rows.rows));
+        std::vector<float> smallest(sums.size());
+        add_up(head, rows, largest, parts, &open, sums, smallest);
+        Eigen::RowVectorXf groups(largest.cols());
+        largest_of_columns(largest, groups);
+        return (open.row(0).array() > 0).select(groups, -k_infinity);
+    }
+
     Survey made_survey(int head, const Progress& progress, const std::stop_token& cancel) const override {
         const int rows = pooled(shape_.rows, kept_level_), columns = pooled(shape_.columns, kept_level_);
         Survey survey;

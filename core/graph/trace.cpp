@@ -120,6 +120,11 @@ const Stage* Trace::find_chosen(const StageKey& key) const {
     return nullptr;
 }
 
+bool Trace::is_on_demand() const {
+    return std::ranges::any_of(
+        records, [](const StageRecord& record) { return record.stage->buffer.on_demand() != nullptr; });
+}
+
 const Stage* Trace::find_named(std::string_view name) const {
     const auto key = find_stage_key(name);
     return key ? find_chosen(*key) : nullptr;

@@ -177,6 +177,8 @@ struct Trace {
     double milliseconds = 0;           ///< the time of the whole evaluate()
     BackendKind backend = BackendKind::cpu;
 
+    /// Whether some of its stages are computed on demand: the text is very long.
+    bool is_on_demand() const;
     /// nullptr if the experiment has no such stage, or it is a gradient.
     const StageRecord* record(StageKey key) const;
     /// nullptr if the experiment has no such stage, or no such gradient.

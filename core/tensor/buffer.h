@@ -77,6 +77,11 @@ public:
     virtual Matrix tile(int head, int level, Pool pool, const Region& region,
                         const std::stop_token& cancel) const = 0;
 
+    /// Bands of rows, evenly spaced from the first to the last, each of up to four rows and pooled over these
+    /// and over the columns of the first kept level that has up to 512: what can be shown of a head before it
+    /// is surveyed.
+    virtual Matrix preview(int head, int bands, const std::stop_token& cancel) const = 0;
+
     /// Reads all values of a head once, on all cores, and keeps its facts and the levels from
     /// first_kept_level() on. `progress` is told 0 … 1.
     virtual void survey(int head, const Progress& progress, const std::stop_token& cancel) const = 0;

@@ -38,6 +38,8 @@ protected:
         setenv("HOME", home.c_str(), 1);
     }
 
+    void press_anything(int most_seeds);
+
     int any(std::ptrdiff_t count) { return static_cast<int>(random() % static_cast<unsigned>(count)); }
     float within(int size) { return static_cast<float>(any(size + 60) - 30); }
 
@@ -84,10 +86,10 @@ protected:
 
 /// ATTNSCOPE_SEEDS=N tries N seeds, of some 1,100 events each, instead of three; ATTNSCOPE_FIRST_SEED=K
 /// begins with seed K.
-TEST_F(MonkeyTest, NothingThatIsPressedCrashesAndUndoComesBackToTheStart) {
+void MonkeyTest::press_anything(int most_seeds) {
     const char* const asked = std::getenv("ATTNSCOPE_SEEDS");
     const char* const begun = std::getenv("ATTNSCOPE_FIRST_SEED");
-    const int seeds = asked ? std::atoi(asked) : 3, first = begun ? std::atoi(begun) : 1;
+    const int seeds = asked ? std::atoi(asked) : most_seeds, first = begun ? std::atoi(begun) : 1;
     std::size_t events = 0;
     int changes = 0;
     for (int seed = first; seed < first + seeds; ++seed) {
@@ -128,6 +130,13 @@ TEST_F(MonkeyTest, NothingThatIsPressedCrashesAndUndoComesBackToTheStart) {
     EXPECT_GT(changes, 5 * seeds) << "hardly anything was changed";
     RecordProperty("events", static_cast<int>(events));
     std::cout << seeds << " seeds, " << events << " events, " << changes << " changes\n";
+}
+
+TEST_F(MonkeyTest, NothingThatIsPressedCrashesAndUndoComesBackToTheStart) { press_anything(3); }
+
+TEST_F(MonkeyTest, NothingThatIsPressedCrashesWhereEveryMatrixOfPairsIsComputedOnDemand) {
+    how.on_demand = {.most_cells = 0, .kept_cells = 16};
+    press_anything(1);
 }
 
 /// State n: its text and all of its numbers are n.

@@ -191,6 +191,33 @@ TEST(OnDemandTest, TilesArePooledFromOpenPairsBeforeAndAfterASurvey) {
     });
 }
 
+TEST(OnDemandTest, APreviewHasTheStrongestPairsOfItsBands) {
+    for_each_stage([](const Trace& trace, const Stage& whole, const Stage& parts, const std::string& name) {
+        const int head = whole.shape().heads - 1, rows = whole.shape().rows;
+        const Matrix preview = parts.buffer.on_demand()->preview(head, 3, {});
+        ASSERT_EQ(preview.rows(), 3) << name;
+        const int side = 1 << parts.buffer.on_demand()->first_kept_level();
+        ASSERT_EQ(preview.cols(), (whole.shape().columns - 1) / side + 1) << name;
+        const Stage* mask = trace.find(mask_of(*whole.info));
+        for (int band = 0; band < 3; ++band) {
+            const int first = std::clamp((2 * band + 1) * rows / 6 - 2, 0, rows - 4);
+            for (int q = 0; q < preview.cols(); ++q) {
+                float strongest = -k_infinity;
+                for (int i = first; i < first + 4; ++i)
+                    for (int j = q * side; j < std::min((q + 1) * side, whole.shape().columns); ++j) {
+                        if (mask && mask != &whole && mask->buffer.at(0, i, j) == 0) continue;
+                        strongest = dominant(strongest, whole.buffer.at(head, i, j));
+                    }
+                const bool either =
+                    std::isfinite(strongest) && std::abs(strongest + preview(band, q)) < tolerance(trace) * 2;
+                if (!either)
+                    expect_equal(strongest, preview(band, q), tolerance(trace),
+                                 fmt::format("{}, band {}, {}", name, band, q));
+            }
+        }
+    });
+}
+
 TEST(OnDemandTest, SurveysFindTheFactsOfAHead) {
     for_each_stage([](const Trace& trace, const Stage& whole, const Stage& parts, const std::string& name) {
         const float near = tolerance(trace);

@@ -1,0 +1,76 @@
+// The thread that computes parts of matrices that are computed on demand, so that the window never waits.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "core/graph/trace.h"
+
+namespace attnscope {
+
+/// Part of a head of a stage whose values are computed on demand.
+struct TileRequest {
+    enum class What {
+        tile,     ///< OnDemandValues::tile(), strongest values
+        preview,  ///< OnDemandValues::preview(); level and region are not used
+    };
+    StagePtr stage;
+    int head = 0;  ///< −1: the mean
+    What what = What::tile;
+    int level = 0;
+    Region region = {};
+    bool operator==(const TileRequest&) const = default;
+};
+
+/// Computes what the newest frame asked for, tiles before previews; what an older one asked for is dropped.
+/// What is computed is kept, as far as it fits.
+class TileMaker {
+public:
+    /// `wake` is called from the thread when a part is computed.
+    explicit TileMaker(std::function<void()> wake);
+    /// Cancels the running computation and waits until it stops.
+    ~TileMaker();
+    TileMaker(const TileMaker&) = delete;
+    TileMaker& operator=(const TileMaker&) = delete;
+
+    /// Call before the first find() of a frame. With `only_tiles`, previews wait.
+    void begin_frame(bool only_tiles);
+    /// The part, or nullptr until it is computed; it is asked for then.
+    std::shared_ptr<const Matrix> find(const TileRequest& request);
+    /// Whether a part was computed since the last call.
+    bool update();
+    bool busy() const;
+    /// Waits until nothing is asked for; for tests and measurements.
+    void wait() const;
+
+private:
+    struct Made {
+        TileRequest of;
+        std::shared_ptr<const Matrix> values;
+    };
+    void run(const std::stop_token& end);
+
+    static constexpr std::size_t k_kept_bytes = std::size_t{96} << 20;
+    const std::function<void()> wake_;
+    mutable std::mutex mutex_;
+    mutable std::condition_variable_any changed_;
+    std::list<Made> made_;  ///< the most recently used first
+    std::size_t bytes_ = 0;
+    std::vector<TileRequest>::iterator next();
+
+    std::vector<TileRequest> asked_;  ///< in this frame
+    bool only_tiles_ = false;
+    bool has_news_ = false;
+    std::optional<TileRequest> running_;
+    std::stop_source cancel_;
+    std::jthread thread_;  ///< the last member: it uses the others
+};
+
+}  // namespace attnscope

@@ -1,0 +1,78 @@
+// How long the stages of a book take, of which only parts are ever computed: one head of 64 dimensions.
+#include <benchmark/benchmark.h>
+
+#include <cmath>
+#include <string>
+
+#include "core/experiment/masks.h"
+#include "core/graph/stage_table.h"
+#include "core/mechanism/evaluate.h"
+
+namespace attnscope {
+namespace {
+
+/// As many tokens, of 8,000 words, the first of which are the most frequent.
+Trace trace_of(int tokens, bool causal) {
+    Experiment e;
+    e.input.text.clear();
+    std::uint32_t state = 1;
+    for (int i = 0; i < tokens; ++i) {
+        state = state * 1664525 + 1013904223;
+        e.input.text +=
+            "w" + std::to_string(static_cast<int>(8000 * std::pow(state / 4294967296.0, 3))) + " ";
+    }
+    e.input.dim = 64;
+    e.attention.projection = Projection::xavier;
+    if (causal) e.weighting.mask.push_back({MaskForm::causal});
+    return evaluate(e);
+}
+
+const OnDemandValues& weights_of(const Trace& trace) {
+    return *trace.find("weights"_stage)->buffer.on_demand();
+}
+
+/// The first picture of all: bands of rows, from everything that is drawn and projected.
+void preview_of_book(benchmark::State& state) {
+    for (auto _ : state) {
+        const Trace trace = trace_of(static_cast<int>(state.range(0)), false);
+        benchmark::DoNotOptimize(weights_of(trace).preview(0, 64, {}));
+    }
+}
+
+void survey_of_book(benchmark::State& state) {
+    for (auto _ : state) {
+        state.PauseTiming();
+        const Trace trace = trace_of(static_cast<int>(state.range(0)), state.range(1) != 0);
+        state.ResumeTiming();
+        weights_of(trace).survey(0, {}, {});
+    }
+}
+
+/// A screen of 1000 × 700 cells of a level, once the rows' sums are known.
+void screen_of_book(benchmark::State& state) {
+    const Trace trace = trace_of(static_cast<int>(state.range(0)), false);
+    weights_of(trace).survey(0, {}, {});
+    const int level = static_cast<int>(state.range(1));
+    for (auto _ : state)
+        benchmark::DoNotOptimize(weights_of(trace).tile(0, level, Pool::dominant, {0, 0, 700, 1000}, {}));
+}
+
+constexpr int k_book = 131072;
+BENCHMARK(preview_of_book)->Arg(k_book)->ArgName("N")->Unit(benchmark::kMillisecond)->UseRealTime();
+BENCHMARK(survey_of_book)
+    ->Args({k_book / 4, 0})
+    ->Args({k_book / 2, 0})
+    ->Args({k_book, 0})
+    ->Args({k_book, 1})
+    ->ArgNames({"N", "causal"})
+    ->Iterations(1)
+    ->Unit(benchmark::kMillisecond)
+    ->UseRealTime();
+BENCHMARK(screen_of_book)
+    ->ArgsProduct({{k_book}, {0, 1, 2, 3, 4}})
+    ->ArgNames({"N", "level"})
+    ->Unit(benchmark::kMillisecond)
+    ->UseRealTime();
+
+}  // namespace
+}  // namespace attnscope

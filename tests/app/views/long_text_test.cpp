@@ -1,0 +1,155 @@
+// Texts so long that their matrices are computed where they are seen: the window shows what it shows of
+// others.
+#include <map>
+
+#include "core/mechanism/mechanisms.h"
+#include "tests/interface.h"
+
+namespace attnscope {
+namespace {
+
+constexpr int k_tokens = 90;
+/// With these, the text of a session here is long.
+constexpr OnDemandSizes k_few{.most_cells = 1000, .kept_cells = 30};
+
+class LongTextTest : public InterfaceTest {
+protected:
+    static Session session_of(int tokens, const std::string& mask = "causal") {
+        Session session;
+        session.experiment.input.text.clear();
+        for (int i = 0; i < tokens; ++i)
+            session.experiment.input.text += "w" + std::to_string(i * 7 % 31) + " ";
+        session.experiment.attention.projection = Projection::xavier;
+        session.presentation.range = {RangeChoice::Kind::fixed, 0, 1};
+        set_from_text(session, option_named("mask"), mask);
+        return session;
+    }
+    void start_long(const Session& session) {
+        how.on_demand = k_few;
+        start(session);
+    }
+    void start_short(const Session& session) {
+        how.on_demand = {};
+        start(session);
+    }
+    void show(StageKey stage) {
+        document().change([&](Session& session) { session.presentation.focus(stage); });
+        settle();
+        settle();  // what the frames asked for
+    }
+    /// The colors of the visible cells of the matrix in focus.
+    std::map<std::pair<int, int>, std::uint32_t> cell_colors() {
+        const gl::Pixels pixels = picture();
+        std::optional<SeenMatrix> largest;
+        for (const auto& each : window->host().heatmaps().drawn()) {
+            const SeenMatrix seen{nullptr, each};
+            if (each.rows == k_tokens && each.columns == k_tokens &&
+                (!largest || seen.pitch_y() > largest->pitch_y()))
+                largest = seen;
+        }
+        std::map<std::pair<int, int>, std::uint32_t> colors;
+        for (int i = 0; largest && i < k_tokens; ++i)
+            for (int j = 0; j < k_tokens; ++j) {
+                const ImVec2 at = bare_point(*largest, i, j);
+                if (largest->sees(at))
+                    colors[{i, j}] = pixels.at(static_cast<int>(at.x), static_cast<int>(at.y)) >> 8;
+            }
+        return colors;
+    }
+    /// Whether a color is one of the surfaces and lines of a closed cell.
+    bool is_of_closed(std::uint32_t color) {
+        const auto packed = [](Rgb8 rgb) {
+            return std::uint32_t{rgb.red} << 16 | std::uint32_t{rgb.green} << 8 | std::uint32_t{rgb.blue};
+        };
+        const Theme& theme = theme_of(workspace->theme());
+        return is_near(color, packed(theme.masked)) || is_near(color, packed(theme.hatch));
+    }
+    /// Rounding may move a value to the color beside its own.
+    static bool is_near(std::uint32_t a, std::uint32_t b) {
+        int largest = 0;
+        for (int shift = 0; shift < 24; shift += 8)
+            largest = std::max(
+                largest, std::abs(static_cast<int>(a >> shift & 255) - static_cast<int>(b >> shift & 255)));
+        return largest <= 6;
+    }
+};
+
+TEST_F(LongTextTest, EveryMatrixOfPairsLooksAsOneInMemory) {
+    if (!window) return;
+    for (const char* mask : {"none", "causal", "window:9,4"}) {
+        for (const StageKey stage :
+             {StageKey("scores"_stage), StageKey("scaled"_stage), StageKey("mask"_stage),
+              StageKey("masked"_stage), StageKey("weights"_stage)}) {
+            SCOPED_TRACE(std::string(mask) + " " + stage_name(stage));
+            std::vector<std::map<std::pair<int, int>, std::uint32_t>> pictures;
+            for (const bool is_long : {false, true}) {
+                is_long ? start_long(session_of(k_tokens, mask)) : start_short(session_of(k_tokens, mask));
+                ASSERT_EQ(document().trace()->is_on_demand(), is_long);
+                show(stage);
+                pictures.push_back(cell_colors());
+                interaction().zoom = {4, 0.5, 0.5};
+                settle();
+                settle();
+                pictures.push_back(cell_colors());
+            }
+            for (const std::size_t picture : {0U, 1U}) {
+                int compared = 0;
+                for (const auto& [cell, color] : pictures[picture]) {
+                    const auto other = pictures[picture + 2].find(cell);
+                    if (other == pictures[picture + 2].end()) continue;
+                    ++compared;
+                    EXPECT_TRUE(is_near(color, other->second) ||
+                                (is_of_closed(color) && is_of_closed(other->second)))
+                        << "picture " << picture << ": " << cell.first << " " << cell.second << " "
+                        << std::hex << color << " " << other->second;
+                }
+                EXPECT_GT(compared, picture == 0 ? 8000 : 300);
+            }
+        }
+    }
+}
+
+TEST_F(LongTextTest, BeforeTheSurveyAPreviewIsDrawn) {
+    if (!window) return;
+    start_long(session_of(k_tokens));
+    const StagePtr weights = document().trace()->stage("weights"_stage);
+    EXPECT_TRUE(weights->buffer.on_demand()->is_surveyed(0)) << "once all is settled";
+    EXPECT_TRUE(document().tiles().find({weights, 0, TileRequest::What::preview})) << "it came first";
+    EXPECT_EQ(document().overview_progress(), std::nullopt);
+}
+
+TEST_F(LongTextTest, OtherViewsSayThatTheTextIsTooLong) {
+    if (!window) return;
+    start_long(session_of(k_tokens));
+    for (const auto& [view, name] : choices<ViewKind>()) {
+        document().change([shown = view](Session& session) { session.presentation.view = shown; });
+        settle();
+        const auto& drawn = window->host().heatmaps().drawn();
+        step(true);
+        EXPECT_FALSE(drawn.empty()) << name << ": the pipeline is shown";
+    }
+    EXPECT_EQ(document().survey(), nullptr);
+    EXPECT_EQ(document().lines(), nullptr);
+    EXPECT_EQ(document().swept(), nullptr);
+}
+
+TEST_F(LongTextTest, ACellIsProvedAsInMemory) {
+    if (!window) return;
+    std::vector<Proof> proofs;
+    for (const bool is_long : {false, true}) {
+        is_long ? start_long(session_of(k_tokens)) : start_short(session_of(k_tokens));
+        for (const StageKey key : {StageKey("weights"_stage), StageKey("context"_stage)}) {
+            const Stage& stage = *document().trace()->find(key);
+            proofs.push_back(document().proof(stage, 0, {70, 9}));
+        }
+    }
+    for (const std::size_t i : {0U, 1U}) {
+        EXPECT_NEAR(proofs[i].value, proofs[i + 2].value, 1e-5);
+        EXPECT_NEAR(proofs[i].terms_sum, proofs[i + 2].terms_sum, 1e-4);
+        ASSERT_EQ(proofs[i].steps.size(), proofs[i + 2].steps.size());
+        EXPECT_EQ(proofs[i].terms.size(), proofs[i + 2].terms.size());
+    }
+}
+
+}  // namespace
+}  // namespace attnscope
