@@ -11,7 +11,7 @@
 namespace attnscope {
 namespace {
 
-/// As many tokens, of 8,000 words, the first of which are the most frequent.
+/// A text of so many tokens, of 8,000 words, the first of which are the most frequent.
 Trace trace_of(int tokens, bool causal) {
     Experiment e;
     e.input.text.clear();
