@@ -31,6 +31,14 @@ constexpr double k_scale_step = 0.25;
 bool always(const ActionContext&) { return true; }
 bool has_trace(const ActionContext& c) { return c.document.trace() != nullptr; }
 
+/// Why the numbers of two backends are not compared; empty if they are.
+std::string why_no_comparison(const ActionContext& c) {
+    return has_trace(c) && c.document.trace()->is_on_demand()
+               ? fmt::format("for up to {} tokens: this text is longer", k_max_tokens)
+               : "";
+}
+bool may_compare_backends(const ActionContext& c) { return has_trace(c) && why_no_comparison(c).empty(); }
+
 bool applies(const ActionContext& c, OptionName name) {
     return c.document.why_unused(option_named(name)).empty();
 }
@@ -710,8 +718,10 @@ const std::array k_actions = {
            "Compare CPU and GPU…",
            {},
            false,
-           has_trace,
-           [](ActionContext& c) { c.interaction.open(Dialog::parity); }},
+           may_compare_backends,
+           [](ActionContext& c) { c.interaction.open(Dialog::parity); },
+           nullptr,
+           why_no_comparison},
     Action{"examples.gallery",
            "Examples",
            "All examples…",
@@ -786,7 +796,9 @@ std::pair<const Stage&, HeadChoice> focused_matrix(const Trace& trace, const Pre
     const HeadChoice head = head_on_screen(stage, presentation.head);
     if (const std::string why = why_not_shown(stage, head); !why.empty())
         throw Error(ErrorKind::bad_input, why);
-    if (const Shape& shape = stage.shape(); shape.head_size() > k_most_copied)
+    const Shape& shape = stage.shape();
+    const bool takes_all_pairs = stage.buffer.on_demand() && !is_of_pairs(*stage.info);
+    if (shape.head_size() > k_most_copied || takes_all_pairs)
         throw Error(ErrorKind::too_large,
                     fmt::format("{} is {} × {}, too large for the clipboard: export a region of it",
                                 stage_heading(stage.key()), shape.rows, shape.columns));

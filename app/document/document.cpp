@@ -347,7 +347,12 @@ void Document::overview() {
     if (!stage->buffer.on_demand() || !is_of_pairs(*stage->info)) return overview_maker_.forget();
     const HeadChoice choice = head_on_screen(*stage, session_.presentation.head);
     const int head = choice.kind == HeadChoice::Kind::mean ? -1 : choice.head;
-    // A survey takes all cores for a while: first there is something to show.
+    // A survey takes all cores for a while: first there is something to show. One of what is no longer shown
+    // ends.
+    if (overview_maker_.busy() && overview_maker_.asked() != OverviewRequest{stage, head}) {
+        overview_maker_.forget();
+        tile_maker_.begin_frame(false);
+    }
     if (tile_maker_.find({stage, head, TileRequest::What::preview})) overview_maker_.request({stage, head});
 }
 

@@ -8,6 +8,7 @@
 #include "core/experiment/masks.h"
 #include "core/files/read_matrix.h"
 #include "core/graph/stage_table.h"
+#include "core/limits.h"
 #include "core/mechanism/mechanisms.h"
 #include "core/op/mask.h"
 
@@ -114,6 +115,11 @@ GivenSize given_size(const Trace& trace, std::string_view name) {
 Matrix given_start(const Trace* trace, const Experiment& experiment, const std::string& name) {
     if (const GivenMatrix* given = experiment.weights.find_given(name)) return given->values();
     if (!trace) return Matrix::Zero(1, 1);
+    if (const GivenSize size = given_size(*trace, name);
+        static_cast<std::size_t>(size.rows) * static_cast<std::size_t>(size.columns) > k_max_matrix_numbers)
+        throw Error(ErrorKind::too_large,
+                    fmt::format("a custom {} would be {} × {}, and up to {} numbers are supported", name,
+                                size.rows, size.columns, k_max_matrix_numbers));
     const Stage* stage = trace->find_named(name);
     // The mask stage includes the local window and a closing bias, which are not part of the custom mask.
     if (name == "mask" && trace->find(mask_stage(experiment))) {

@@ -66,6 +66,9 @@ std::optional<InspectedCell> cell_of_token(const Trace& trace, const Presentatio
         if (const auto locked = held_cell(presentation, &trace))
             if (const auto cell = same_cell(trace, *locked->stage, locked->cell, *stage))
                 return InspectedCell{stage, head, {cell->row, token.token}};
+    // In a very long text, a column of weights is known once every row's sum is.
+    const OnDemandValues* values = stage->buffer.on_demand();
+    if (token.of_keys && values && !values->reads_columns(std::max(head, 0))) return std::nullopt;
     const int other = index_of_largest(token.of_keys ? column_of(*stage, head, token.token)
                                                      : row_of(*stage, head, token.token));
     if (other < 0) return std::nullopt;

@@ -68,6 +68,11 @@ public:
     }
     /// The newest result taken; nullptr before the first.
     const std::shared_ptr<const Result>& known() const { return known_; }
+    /// The newest request; nothing before the first, and once it is forgotten.
+    std::optional<Request> asked() const {
+        const std::lock_guard lock(mutex_);
+        return newest_;
+    }
     bool busy() const {
         const std::lock_guard lock(mutex_);
         return running_ || asked_;

@@ -8,36 +8,57 @@ namespace {
 /// Parts of the work after which the window is told.
 constexpr double k_told_every = 0.01;
 
-OverviewRequest surveyed_head(OverviewRequest request, std::atomic<double>& part,
-                              const std::function<void()>& wake, const std::stop_token& cancel) {
-    const Buffer& buffer = request.head < 0 ? request.stage->buffer.mean(cancel) : request.stage->buffer;
+const Buffer& buffer_of(const Stage& stage, int head) {
+    return head < 0 ? stage.buffer.mean() : stage.buffer;
+}
+
+void survey(const OverviewRequest& request, std::atomic<double>& part, const std::function<void()>& wake,
+            const std::stop_token& cancel) {
+    const Buffer& buffer = buffer_of(*request.stage, request.head);
     const int head = std::max(request.head, 0);
     double told = 0;
     part = 0;
-    buffer.on_demand()->survey(
-        head,
-        [&](double done) {
-            part = done;
-            if (done - told >= k_told_every) {
-                told = done;
-                if (wake) wake();
-            }
-            return true;
-        },
-        cancel);
+    const auto progress = [&](double done) {
+        part = done;
+        if (done - told < k_told_every) return true;
+        told = done;
+        if (wake) wake();
+        return true;
+    };
+    buffer.on_demand()->survey(head, progress, cancel);
     buffer.range(head);
     buffer.percentiles(head);
-    return request;
 }
 
 }  // namespace
 
-OverviewMaker::OverviewMaker(std::shared_ptr<std::atomic<double>> part, const std::function<void()>& wake)
+OverviewMaker::OverviewMaker(std::shared_ptr<Shared> shared, const std::function<void()>& wake)
     : Newest(
-          [part, wake](OverviewRequest request, const OverviewRequest*, const std::stop_token& cancel) {
-              return surveyed_head(std::move(request), *part, wake, cancel);
+          [shared, wake](OverviewRequest request, const OverviewRequest*, const std::stop_token& cancel) {
+              return surveyed(std::move(request), *shared, wake, cancel);
           },
           wake),
-      part_(std::move(part)) {}
+      shared_(std::move(shared)) {}
+
+OverviewRequest OverviewMaker::surveyed(OverviewRequest request, Shared& shared,
+                                        const std::function<void()>& wake, const std::stop_token& cancel) {
+    try {
+        survey(request, shared.part, wake, cancel);
+    } catch (const Canceled&) {
+        throw;
+    } catch (const std::exception&) {  // no memory: the preview stays on screen
+        return request;
+    }
+    std::erase_if(shared.surveyed, [&](const auto& each) {
+        return each.first.expired() || (each.first.lock() == request.stage && each.second == request.head);
+    });
+    shared.surveyed.push_front({request.stage, request.head});
+    for (; shared.surveyed.size() > k_kept; shared.surveyed.pop_back()) {
+        const auto& [stage, head] = shared.surveyed.back();
+        if (const StagePtr oldest = stage.lock())
+            buffer_of(*oldest, head).on_demand()->forget_survey(std::max(head, 0));
+    }
+    return request;
+}
 
 }  // namespace attnscope

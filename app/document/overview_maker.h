@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -19,20 +20,31 @@ struct OverviewRequest {
     bool operator==(const OverviewRequest&) const = default;
 };
 
-/// Surveys a head (OnDemandValues::survey()) and finds what its color scale asks for.
+/// Surveys a head (OnDemandValues::survey()) and finds what its color scale asks for. The last k_kept surveys
+/// are kept.
 class OverviewMaker : public Newest<OverviewRequest, OverviewRequest> {
 public:
+    static constexpr std::size_t k_kept = 4;
     /// `wake` is also called now and then while a survey goes on.
     explicit OverviewMaker(const std::function<void()>& wake)
-        : OverviewMaker(std::make_shared<std::atomic<double>>(0), wake) {}
+        : OverviewMaker(std::make_shared<Shared>(), wake) {}
 
     /// The part that is done, 0 … 1; nullopt: nothing is being surveyed.
-    std::optional<double> progress() const { return busy() ? std::optional(part_->load()) : std::nullopt; }
+    std::optional<double> progress() const {
+        return busy() ? std::optional(shared_->part.load()) : std::nullopt;
+    }
 
 private:
-    OverviewMaker(std::shared_ptr<std::atomic<double>> part, const std::function<void()>& wake);
+    struct Shared {
+        std::atomic<double> part = 0;
+        /// The newest first; used by the thread alone.
+        std::deque<std::pair<std::weak_ptr<const Stage>, int>> surveyed = {};
+    };
+    OverviewMaker(std::shared_ptr<Shared> shared, const std::function<void()>& wake);
+    static OverviewRequest surveyed(OverviewRequest request, Shared& shared,
+                                    const std::function<void()>& wake, const std::stop_token& cancel);
 
-    std::shared_ptr<std::atomic<double>> part_;
+    std::shared_ptr<Shared> shared_;
 };
 
 }  // namespace attnscope

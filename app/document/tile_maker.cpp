@@ -29,6 +29,7 @@ TileMaker::TileMaker(std::function<void()> wake)
 
 TileMaker::~TileMaker() {
     const std::lock_guard lock(mutex_);
+    asked_.clear();
     cancel_.request_stop();
     thread_.request_stop();
 }
@@ -37,20 +38,25 @@ void TileMaker::begin_frame(bool only_tiles) {
     const std::lock_guard lock(mutex_);
     asked_.clear();
     only_tiles_ = only_tiles;
+    std::erase_if(made_, [&](const Made& made) {
+        const bool is_gone = made.stage.expired();
+        if (is_gone) bytes_ -= bytes_of_tile(*made.values);
+        return is_gone;
+    });
 }
 
 /// What is computed next; the end if nothing is.
-std::vector<TileRequest>::iterator TileMaker::next() {
+std::vector<TileRequest>::const_iterator TileMaker::next() const {
     const auto tile = std::ranges::find(asked_, TileRequest::What::tile, &TileRequest::what);
     return tile == asked_.end() && !only_tiles_ ? asked_.begin() : tile;
 }
 
 std::shared_ptr<const Matrix> TileMaker::find(const TileRequest& request) {
     const std::lock_guard lock(mutex_);
-    const auto found = std::ranges::find(made_, request, &Made::of);
+    const auto found = std::ranges::find_if(made_, [&](const Made& made) { return made.is(request); });
     if (found != made_.end()) {
         made_.splice(made_.begin(), made_, found);
-        return made_.front().values;
+        return made_.front().values->size() > 0 ? made_.front().values : nullptr;
     }
     if (running_ == request || std::ranges::find(asked_, request) != asked_.end()) return nullptr;
     asked_.push_back(request);
@@ -70,7 +76,8 @@ bool TileMaker::busy() const {
 
 void TileMaker::wait() const {
     std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return !running_ && asked_.empty(); });
+    // Previews that wait for a survey are not waited for.
+    changed_.wait(lock, [&] { return !running_ && next() == asked_.end(); });
 }
 
 void TileMaker::run(const std::stop_token& end) {
@@ -86,13 +93,16 @@ void TileMaker::run(const std::stop_token& end) {
         try {
             values = std::make_shared<const Matrix>(computed(request, cancel));
         } catch (const Canceled&) {
+        } catch (const std::exception&) {  // no memory: what is known already stays on screen
+            values = std::make_shared<const Matrix>();
         }
         lock.lock();
         running_.reset();
         if (values) {
             has_news_ = true;
             bytes_ += bytes_of_tile(*values);
-            made_.push_front({request, std::move(values)});
+            made_.push_front({request.stage, request.head, request.what, request.level, request.region,
+                              std::move(values)});
             while (bytes_ > k_kept_bytes && made_.size() > 1) {
                 bytes_ -= bytes_of_tile(*made_.back().values);
                 made_.pop_back();

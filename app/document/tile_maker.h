@@ -51,9 +51,19 @@ public:
     void wait() const;
 
 private:
+    /// What was computed, for as long as its stage is in use.
     struct Made {
-        TileRequest of;
+        std::weak_ptr<const Stage> stage;
+        int head;
+        TileRequest::What what;
+        int level;
+        Region region;
         std::shared_ptr<const Matrix> values;
+
+        bool is(const TileRequest& of) const {
+            return what == of.what && head == of.head && level == of.level && region == of.region &&
+                   stage.lock() == of.stage;
+        }
     };
     void run(const std::stop_token& end);
 
@@ -63,7 +73,7 @@ private:
     mutable std::condition_variable_any changed_;
     std::list<Made> made_;  ///< the most recently used first
     std::size_t bytes_ = 0;
-    std::vector<TileRequest>::iterator next();
+    std::vector<TileRequest>::const_iterator next() const;
 
     std::vector<TileRequest> asked_;  ///< in this frame
     bool only_tiles_ = false;

@@ -144,6 +144,8 @@ void cell_values(Desk& desk, const Ui& ui, const ShownStage& shown, const FocusL
                  const ColorScale& scale) {
     if (!desk.document.presentation().values || is_behind(desk) || shown.stage->info->unit == Unit::boolean)
         return;
+    // One of these takes a whole row of pairs.
+    if (shown.stage->buffer.on_demand() && !is_of_pairs(*shown.stage->info)) return;
     // Probabilities are never negative.
     const bool of_weights = shown.stage->info->unit == Unit::probability;
     const std::string widest = of_weights ? "0.000" : "-0.000";

@@ -89,7 +89,10 @@ unsigned field_id() { return ImGui::GetID("focused cell"); }
 
 }  // namespace
 
-bool is_painted(const ShownStage& shown) { return shown.stage->info == mask_stage(shown.trace->experiment); }
+bool is_painted(const ShownStage& shown) {
+    // Cells of a custom mask are numbers in memory, of which a very long text has too many.
+    return shown.stage->info == mask_stage(shown.trace->experiment) && !shown.stage->buffer.on_demand();
+}
 
 bool may_be_given(const ShownStage& shown) {
     const std::vector<std::string> names = names_to_give(shown.trace, shown.trace->experiment);

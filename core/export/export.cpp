@@ -215,9 +215,12 @@ std::vector<ExportItem> view_items(const Trace& trace, const ExportRequest& requ
                                    const std::vector<const ExportFormat*>& formats) {
     const ViewFigure* view = figure_of_view(request);
     if (!view) return {};
-    const Stage* shown = view->stage(trace, request.chosen);
+    const Stage* shown = trace.is_on_demand() ? nullptr : view->stage(trace, request.chosen);
     const bool everything = request.stages.empty() && !request.view_alone;
     if (!shown && everything) return {};
+    if (trace.is_on_demand())
+        refuse(fmt::format("the view {} is for up to {} tokens, and this text is longer", name_of(view->view),
+                           k_max_tokens));
     if (!shown) refuse("the view " + std::string(name_of(view->view)) + " needs " + std::string(view->needs));
     const StagePtr stage = stages_named(trace, std::string(shown->name()), 0).front();
     std::vector<ExportItem> items;

@@ -11,6 +11,8 @@
 #include <string_view>
 #include <vector>
 
+#include "core/error.h"
+#include "core/limits.h"
 #include "core/number_text.h"
 #include "core/picture/axis_labels.h"
 #include "core/picture/shown_matrix.h"
@@ -100,6 +102,11 @@ std::string json_head(const Stage& stage, const ShownMatrix& shown) {
 /// Throws Error(too_large) if the values do not fit at once.
 Matrix values_in(const ShownMatrix& shown, const Region& region) {
     if (region.rows == shown.rows() && region.columns == shown.columns()) return shown.values();
+    if (region.size() > k_max_matrix_numbers)
+        throw Error(
+            ErrorKind::too_large,
+            fmt::format("the region has {} × {} values, and up to {} are written: choose a smaller one",
+                        region.rows, region.columns, k_max_matrix_numbers));
     Matrix values(region.rows, region.columns);
     shown.buffer->read(shown.head, region, {values.data(), values.rows(), values.cols()});
     return values;

@@ -11,7 +11,7 @@
 
 namespace attnscope {
 
-// Each writes exported_region() of the stage, and throws as it does.
+// With a region, what is written is exported_region() of the stage, and what it throws is thrown.
 
 /// Comma-separated values (RFC 4180, UTF-8, lines end in
 /// ): the first row holds an empty cell and the column labels, each further row its label and its values. A

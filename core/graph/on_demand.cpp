@@ -198,12 +198,13 @@ public:
     std::vector<float> row_largest(int head) const override { return surveyed(head)->row_largest; }
 
     void survey(int head, const Progress& progress, const std::stop_token& cancel) const override {
+        surveyed(head, progress, cancel);
+    }
+
+    void forget_survey(int head) const override {
         Head& own = of_head(head);
-        const std::lock_guard lock(own.surveying);
-        if (known(head)) return;
-        auto survey = std::make_shared<const Survey>(made_survey(head, progress, cancel));
-        const std::lock_guard keeping(own.mutex);
-        own.survey = std::move(survey);
+        const std::lock_guard lock(own.mutex);
+        own.survey.reset();
     }
 
     Matrix tile(int head, int level, Pool pool, const Region& region,
@@ -313,6 +314,7 @@ protected:
         return tile;
     }
 
+public:
     /// Makes the pairs that the mask closes −∞, which does not count.
     virtual void close(int head, const Region& region, Matrix& x) const {
         (void)head;
@@ -320,6 +322,7 @@ protected:
         (void)x;
     }
 
+protected:
     int task_rows() const { return std::max(k_task_rows, 1 << kept_level_); }
     int columns_at_once() const { return std::max(k_task_columns, 1 << kept_level_); }
     std::size_t task_count() const {
@@ -358,9 +361,15 @@ private:
         const std::lock_guard lock(own.mutex);
         return own.survey;
     }
-    std::shared_ptr<const Survey> surveyed(int head) const {
-        survey(head, {}, {});
-        return known(head);
+    std::shared_ptr<const Survey> surveyed(int head, const Progress& progress = {},
+                                           const std::stop_token& cancel = {}) const {
+        Head& own = of_head(head);
+        const std::lock_guard lock(own.surveying);
+        if (auto survey = known(head)) return survey;
+        auto survey = std::make_shared<const Survey>(made_survey(head, progress, cancel));
+        const std::lock_guard keeping(own.mutex);
+        own.survey = survey;
+        return survey;
     }
 
     /// Coarse tiles come from that of the level that a survey keeps, so that no more cells are in memory at
@@ -382,7 +391,7 @@ private:
 /// The mean over the heads of other values, as Buffer::mean().
 class MeanCells : public Cells {
 public:
-    MeanCells(std::shared_ptr<const OnDemandValues> of, const OnDemandSizes& sizes)
+    MeanCells(std::shared_ptr<const Cells> of, const OnDemandSizes& sizes)
         : Cells({.heads = 1, .rows = of->shape().rows, .columns = of->shape().columns}, sizes),
           of_(std::move(of)) {}
 
@@ -396,10 +405,18 @@ public:
         out = (sum / of_->shape().heads).cast<float>();
     }
     Coverage coverage(int, const Region& region) const override { return of_->coverage(0, region); }
+    bool reads_columns(int) const override {
+        for (int h = 0; h < of_->shape().heads; ++h)
+            if (!of_->reads_columns(h)) return false;
+        return true;
+    }
     std::shared_ptr<const OnDemandValues> mean() const override { return shared_from_this(); }
 
+protected:
+    void close(int, const Region& region, Matrix& x) const override { of_->close(0, region, x); }
+
 private:
-    const std::shared_ptr<const OnDemandValues> of_;
+    const std::shared_ptr<const Cells> of_;
 };
 
 /// The cells of a stage.
@@ -415,9 +432,11 @@ public:
         cells(*op_, {buffers_, head, region}, out);
     }
     Coverage coverage(int head, const Region& region) const override {
-        if (std::holds_alternative<op::Mask>(*op_)) return Coverage::unknown;
         if (!mask_) return Coverage::all;
         return mask_->buffer.coverage(std::min(head, mask_->shape().heads - 1), region);
+    }
+    bool reads_columns(int) const override {
+        return !std::holds_alternative<op::WeightedSum>(*op_) && std::ranges::all_of(buffers_, reads_them);
     }
     std::shared_ptr<const OnDemandValues> mean() const override {
         if (shape().heads == 1) return shared_from_this();
@@ -436,6 +455,12 @@ protected:
         Matrix mask(x.rows(), x.cols());
         mask_->buffer.read(std::min(head, mask_->shape().heads - 1), region, view(mask));
         mask_rows(view(std::as_const(x)), view(std::as_const(mask)), view(x));
+    }
+
+    static bool reads_them(const Buffer* buffer) {
+        for (int h = 0; buffer->on_demand() && h < buffer->shape().heads; ++h)
+            if (!buffer->on_demand()->reads_columns(h)) return false;
+        return true;
     }
 
     const std::shared_ptr<const Op> op_;
@@ -498,6 +523,12 @@ public:
                       StagePtr mask, const OnDemandSizes& sizes)
         : StageCells(std::move(op), std::move(inputs), shape, std::move(mask), sizes),
           sums_(static_cast<std::size_t>(shape.heads)) {}
+
+    bool reads_columns(int head) const override {
+        const std::lock_guard lock(mutex_);
+        const std::vector<std::optional<RowSum>>& all = sums_[static_cast<std::size_t>(head)];
+        return !all.empty() && std::ranges::all_of(all, [](const auto& sum) { return sum.has_value(); });
+    }
 
     void read(int head, const Region& region, MatrixView out) const override {
         const std::vector<RowSum> rows = row_sums(head, region.row, region.rows);
@@ -684,14 +715,17 @@ std::vector<bool> on_demand_values(const Graph& graph, const OnDemandSizes& size
         const bool reads_one = std::ranges::any_of(
             node.inputs, [&](int input) { return on_demand[static_cast<std::size_t>(input)]; });
         on_demand.push_back(is_large || reads_one);
-        if (on_demand.back() && !has_cells(*node.op))
+        // A mask with local windows is evaluated pair by pair.
+        const bool has_windows = std::holds_alternative<op::Mask>(*node.op) && !node.inputs.empty();
+        if (on_demand.back() && (has_windows || !has_cells(*node.op)))
             throw Error(
                 ErrorKind::too_large,
-                fmt::format("{} needs all pairs of {} × {} tokens at once, and up to {} are supported: "
-                            "shorten the text, or choose settings without {}",
+                fmt::format("{} takes all pairs of {} × {} tokens at once, and up to {} pairs are supported: "
+                            "shorten the text, or use a softmax over the keys without dropout and "
+                            "block",
                             stage_name(value.key), graph.rows.size(),
                             graph.columns.empty() ? graph.rows.size() : graph.columns.size(),
-                            sizes.most_cells, stage_name(value.key)));
+                            sizes.most_cells));
     }
     return on_demand;
 }
@@ -705,7 +739,7 @@ std::shared_ptr<const OnDemandValues> compute_on_demand(std::shared_ptr<const Op
     const auto made = [&]<typename Kind>(std::type_identity<Kind>) {
         return std::make_shared<const Kind>(std::move(op), std::move(inputs), shape, std::move(mask), sizes);
     };
-    if (std::holds_alternative<op::Mask>(*op) && inputs.empty()) return made(std::type_identity<MaskCells>{});
+    if (std::holds_alternative<op::Mask>(*op)) return made(std::type_identity<MaskCells>{});
     if (std::holds_alternative<op::Softmax>(*op)) return made(std::type_identity<SoftmaxStageCells>{});
     return made(std::type_identity<StageCells>{});
 }

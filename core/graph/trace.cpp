@@ -185,23 +185,21 @@ std::string Trace::column_label(const Stage& stage, int column, int head) const 
 
 namespace {
 
-/// Whether a row of masked scores on demand is −∞ in these heads; no other row is computed.
-bool all_masked_on_demand(const Buffer& masked, int row, int first, int end) {
-    for (int h = first; h < end; ++h) {
-        const Coverage open = masked.coverage(h, {row, 0, 1, masked.shape().columns});
-        const bool closed = open == Coverage::none ||
-                            (open == Coverage::unknown && (masked.row(h, row).array() == -INFINITY).all());
-        if (!closed) return false;
-    }
+/// Whether the mask closes a row of masked scores on demand in these heads.
+bool all_masked_on_demand(const Buffer& masked, int row, int first, int end, const Stage* mask) {
+    const Coverage open = masked.coverage(first, {row, 0, 1, masked.shape().columns});
+    if (open != Coverage::unknown || !mask) return open == Coverage::none;
+    for (int h = first; h < std::min(end, mask->shape().heads); ++h)
+        if (mask->buffer.row_largest(h)[static_cast<std::size_t>(row)] != 0) return false;
     return true;
 }
 
 /// Whether `largest` of the masked scores is −∞ at `index`, in one head or in every one.
-bool all_masked(const Stage* masked, const std::vector<float>& (Buffer::*largest)(int) const, int index,
-                std::optional<int> head) {
+bool all_masked(const Stage* masked, const Stage* mask,
+                const std::vector<float>& (Buffer::*largest)(int) const, int index, std::optional<int> head) {
     const int heads = masked->shape().heads;
     const int first = head ? std::min(*head, heads - 1) : 0, end = head ? first + 1 : heads;
-    if (masked->buffer.on_demand()) return all_masked_on_demand(masked->buffer, index, first, end);
+    if (masked->buffer.on_demand()) return all_masked_on_demand(masked->buffer, index, first, end, mask);
     for (int h = first; h < end; ++h)
         if ((masked->buffer.*largest)(h)[static_cast<std::size_t>(index)] != -INFINITY) return false;
     return true;
@@ -212,7 +210,7 @@ bool all_masked(const Stage* masked, const std::vector<float>& (Buffer::*largest
 bool Trace::fully_masked(int row, std::optional<int> head, int layer) const {
     const Stage* masked = find(StageRole::masked_scores, layer);
     return masked && row >= 0 && row < masked->shape().rows &&
-           all_masked(masked, &Buffer::row_largest, row, head);
+           all_masked(masked, find(StageRole::mask, layer), &Buffer::row_largest, row, head);
 }
 
 bool Trace::fully_masked(const Stage& stage, int row, std::optional<int> head) const {
@@ -223,7 +221,7 @@ bool Trace::fully_masked(const Stage& stage, int row, std::optional<int> head) c
 bool Trace::fully_masked_column(int column, std::optional<int> head, int layer) const {
     const Stage* masked = experiment.over_queries() ? find(StageRole::masked_scores, layer) : nullptr;
     return masked && column >= 0 && column < masked->shape().columns &&
-           all_masked(masked, &Buffer::column_largest, column, head);
+           all_masked(masked, nullptr, &Buffer::column_largest, column, head);
 }
 
 bool Trace::fully_masked_column(const Stage& stage, int column, std::optional<int> head) const {

@@ -64,10 +64,8 @@ void Mask::forward(const Work& in, Tensor& out) const {
 void Mask::cells(const RegionWork& in, MatrixView out) const {
     out.setOnes();
     const Region& region = in.region;
-    const bool has_centers = in.count() > 0;
-    const ConstMatrixView centers = has_centers ? in.whole(0) : ConstMatrixView(nullptr, 0, 0);
-    const auto center = [&](int i) { return centers(i, 0); };
-    for_each_condition(*this, has_centers, center, [&](const auto& closes, const auto&) {
+    const auto no_center = [](int) { return 0.0; };
+    for_each_condition(*this, false, no_center, [&](const auto& closes, const auto&) {
         for (Eigen::Index i = 0; i < out.rows(); ++i)
             for (Eigen::Index j = 0; j < out.cols(); ++j)
                 if (closes(region.row + static_cast<int>(i), region.column + static_cast<int>(j)))
@@ -109,13 +107,24 @@ bool Mask::is_open(int i, int j) const {
     return open;
 }
 
+const MaskRule* Mask::only_rule(const Region& region) const {
+    const MaskRule* only = nullptr;
+    if (custom || bias) return nullptr;
+    for (const MaskRule& rule : rules) {
+        if (mask_kind(rule.kind).coverage(rule, region) == Coverage::all) continue;
+        if (only) return nullptr;
+        only = &rule;
+    }
+    return only;
+}
+
 std::size_t Mask::count_open(const Region& region) const {
     const Coverage known = coverage(region);
     if (known == Coverage::none) return 0;
     if (known == Coverage::all) return region.size();
     if (region.size() == 1) return is_open(region.row, region.column) ? 1 : 0;
-    if (rules.size() == 1 && mask_kind(rules[0].kind).count)
-        return mask_kind(rules[0].kind).count(rules[0], region);
+    if (const MaskRule* only = only_rule(region); only && mask_kind(only->kind).count)
+        return mask_kind(only->kind).count(*only, region);
     std::size_t open = 0;
     for_each_part(region, [&](const Region& part) { open += count_open(part); });
     return open;

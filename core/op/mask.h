@@ -53,12 +53,14 @@ struct Mask {
     Eigen::RowVectorXf row(int i, std::optional<double> center) const;
 
     bool is_open(int i, int j) const;  ///< without local windows
+    /// The one rule that closes pairs of a region; nullptr if there are several, none, or a custom matrix.
+    const MaskRule* only_rule(const Region& region) const;
 
     Shape shape(Shapes in) const;
     std::string formula(const Symbols& in) const;
     std::string caption(const Symbols&) const;
     void forward(const Work& in, Tensor& out) const;
-    void cells(const RegionWork& in, MatrixView out) const;
+    void cells(const RegionWork& in, MatrixView out) const;  ///< without local windows
     /// Without local windows. Exact but for several rules that each close some pairs, and for custom
     /// matrices: unknown.
     Coverage coverage(const Region& region) const;

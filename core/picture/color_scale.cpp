@@ -229,7 +229,8 @@ std::string range_caption(const Stage& stage, const HeadChoice& head, const Pres
                        : mean    ? "mean of heads"
                                  : fmt::format("head {}", head.head + 1);
             case RangeChoice::Kind::all: return per_head ? "all heads" : "this matrix";
-            case RangeChoice::Kind::percentile: return "1st to 99th %";
+            case RangeChoice::Kind::percentile:
+                return stage.buffer.on_demand() ? "99 % of blocks" : "1st to 99th %";
             case RangeChoice::Kind::fixed: return "fixed";
         }
         return "";

@@ -370,9 +370,22 @@ bool is_sheet(const Presentation& presentation) {
     return presentation.width || presentation.compose != Compose::none;
 }
 
+namespace {
+
+/// Why a composition is not made; empty if it is. Of a very long text there are pictures of single matrices.
+std::string why_not_made(const Composition& composition, const Source& from) {
+    const bool alone = composition.compose == Compose::none || composition.compose == Compose::film;
+    if (from.trace.is_on_demand() && !alone)
+        return fmt::format("pictures with {} are for up to {} tokens, and this text is longer",
+                           name_of(composition.compose), k_max_tokens);
+    return composition.why_not(from);
+}
+
+}  // namespace
+
 std::string why_not_composed(Compose compose, const Trace& trace, const Stage& stage, const HeadChoice& head,
                              const std::optional<PinnedSide>& pinned) {
-    return composition_of(compose).why_not({trace, stage, head, Presentation{}, pinned});
+    return why_not_made(composition_of(compose), {trace, stage, head, Presentation{}, pinned});
 }
 
 Sheet sheet_of(Figure figure, const Presentation& presentation) {
@@ -480,7 +493,7 @@ Sheet compose(const Trace& trace, const Stage& stage, const HeadChoice& head,
     const Composition composition = composition_of(presentation.compose);
     const HeadChoice shown = head_on_screen(stage, head);
     const Source from{trace, stage, shown, presentation, pinned};
-    if (const std::string why = composition.why_not(from); !why.empty())
+    if (const std::string why = why_not_made(composition, from); !why.empty())
         throw Error(ErrorKind::bad_input, why);
     Figure whole = make_figure(trace, stage, shown, presentation);
     name_words_said(whole, trace, stage);

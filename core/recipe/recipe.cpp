@@ -7,6 +7,7 @@
 #include <cmath>
 #include <set>
 
+#include "core/error.h"
 #include "core/graph/stage_table.h"
 #include "core/mechanism/mechanisms.h"
 #include "core/op/op.h"
@@ -324,6 +325,11 @@ std::string print_all() {
 }  // namespace
 
 std::string recipe(const Trace& trace) {
+    if (trace.is_on_demand())
+        throw Error(
+            ErrorKind::too_large,
+            fmt::format("a script would compute {0} × {0} pairs at once: shorten the text to {1} tokens",
+                        trace.rows.size(), k_max_tokens));
     return Recipe(trace).text() + (trace.gradients.empty() ? k_print : print_all());
 }
 

@@ -86,6 +86,11 @@ public:
     /// first_kept_level() on. `progress` is told 0 … 1.
     virtual void survey(int head, const Progress& progress, const std::stop_token& cancel) const = 0;
     virtual bool is_surveyed(int head) const = 0;
+    /// Drops the levels of a survey, so that it is made anew where they are needed; facts that callers keep
+    /// stay true.
+    virtual void forget_survey(int head) const = 0;
+    /// Whether a column takes no longer than a row: else it takes every pair.
+    virtual bool reads_columns(int head) const = 0;
     virtual int first_kept_level() const = 0;
     /// Facts of a head, for which it is surveyed. Values that are 0 are counted only in a mask.
     virtual ValueRange range(int head) const = 0;

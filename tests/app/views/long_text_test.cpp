@@ -2,7 +2,10 @@
 // others.
 #include <map>
 
+#include "core/error.h"
+#include "core/export/export.h"
 #include "core/mechanism/mechanisms.h"
+#include "core/recipe/recipe.h"
 #include "tests/interface.h"
 
 namespace attnscope {
@@ -37,6 +40,7 @@ protected:
         settle();
         settle();  // what the frames asked for
     }
+    void expect_same_pictures(const Session& session, StageKey stage);
     /// The colors of the visible cells of the matrix in focus.
     std::map<std::pair<int, int>, std::uint32_t> cell_colors() {
         const gl::Pixels pixels = picture();
@@ -74,6 +78,33 @@ protected:
     }
 };
 
+/// Compares the picture of a stage, whole and zoomed, with that of the same stage in memory.
+void LongTextTest::expect_same_pictures(const Session& session, StageKey stage) {
+    std::vector<std::map<std::pair<int, int>, std::uint32_t>> pictures;
+    for (const bool is_long : {false, true}) {
+        is_long ? start_long(session) : start_short(session);
+        ASSERT_EQ(document().trace()->is_on_demand(), is_long);
+        show(stage);
+        pictures.push_back(cell_colors());
+        interaction().zoom = {4, 0.5, 0.5};
+        settle();
+        settle();
+        pictures.push_back(cell_colors());
+    }
+    for (const std::size_t picture : {0U, 1U}) {
+        int compared = 0;
+        for (const auto& [cell, color] : pictures[picture]) {
+            const auto other = pictures[picture + 2].find(cell);
+            if (other == pictures[picture + 2].end()) continue;
+            ++compared;
+            EXPECT_TRUE(is_near(color, other->second) || (is_of_closed(color) && is_of_closed(other->second)))
+                << "picture " << picture << ": " << cell.first << " " << cell.second << " " << std::hex
+                << color << " " << other->second;
+        }
+        EXPECT_GT(compared, picture == 0 ? 8000 : 300);
+    }
+}
+
 TEST_F(LongTextTest, EveryMatrixOfPairsLooksAsOneInMemory) {
     if (!window) return;
     for (const char* mask : {"none", "causal", "window:9,4"}) {
@@ -81,32 +112,59 @@ TEST_F(LongTextTest, EveryMatrixOfPairsLooksAsOneInMemory) {
              {StageKey("scores"_stage), StageKey("scaled"_stage), StageKey("mask"_stage),
               StageKey("masked"_stage), StageKey("weights"_stage)}) {
             SCOPED_TRACE(std::string(mask) + " " + stage_name(stage));
-            std::vector<std::map<std::pair<int, int>, std::uint32_t>> pictures;
-            for (const bool is_long : {false, true}) {
-                is_long ? start_long(session_of(k_tokens, mask)) : start_short(session_of(k_tokens, mask));
-                ASSERT_EQ(document().trace()->is_on_demand(), is_long);
-                show(stage);
-                pictures.push_back(cell_colors());
-                interaction().zoom = {4, 0.5, 0.5};
-                settle();
-                settle();
-                pictures.push_back(cell_colors());
-            }
-            for (const std::size_t picture : {0U, 1U}) {
-                int compared = 0;
-                for (const auto& [cell, color] : pictures[picture]) {
-                    const auto other = pictures[picture + 2].find(cell);
-                    if (other == pictures[picture + 2].end()) continue;
-                    ++compared;
-                    EXPECT_TRUE(is_near(color, other->second) ||
-                                (is_of_closed(color) && is_of_closed(other->second)))
-                        << "picture " << picture << ": " << cell.first << " " << cell.second << " "
-                        << std::hex << color << " " << other->second;
-                }
-                EXPECT_GT(compared, picture == 0 ? 8000 : 300);
-            }
+            expect_same_pictures(session_of(k_tokens, mask), stage);
         }
     }
+}
+
+TEST_F(LongTextTest, TheMeanOverHeadsLooksAsOneInMemory) {
+    if (!window) return;
+    Session session = session_of(k_tokens, "causal");
+    session.experiment.attention.heads = 4;
+    session.presentation.head = {HeadChoice::Kind::mean};
+    for (const StageKey stage : {StageKey("scaled"_stage), StageKey("weights"_stage)}) {
+        SCOPED_TRACE(stage_name(stage));
+        expect_same_pictures(session, stage);
+    }
+}
+
+TEST_F(LongTextTest, WhatTakesEveryPairIsRefusedInALine) {
+    if (!window) return;
+    start_long(session_of(k_tokens));
+    const Trace& trace = *document().trace();
+    const auto problem = [](const auto& act) -> std::string {
+        try {
+            act();
+        } catch (const Error& error) {
+            return error.what();
+        }
+        return "";
+    };
+    EXPECT_EQ(problem([&] { recipe(trace); }),
+              "a script would compute 90 × 90 pairs at once: shorten the text to 4096 tokens");
+    EXPECT_EQ(problem([&] {
+                  plan_export(trace, {.stages = {}, .head = {}, .view = ViewKind::lines, .view_alone = true});
+              }),
+              "the view lines is for up to 4096 tokens, and this text is longer");
+    EXPECT_EQ(problem([&] {
+                  plan_export(trace, {.stages = {"weights"}, .head = {}, .compose = Compose::operands});
+              }),
+              "pictures with operands are for up to 4096 tokens, and this text is longer");
+    show("context"_stage);
+    EXPECT_NE(problem([&] { focused_matrix_text(trace, document().presentation()); }), "");
+    const Action& parity = *find_action("compute.parity");
+    EXPECT_NE(parity.why_not, nullptr);
+}
+
+TEST_F(LongTextTest, AMaskIsNotPainted) {
+    if (!window) return;
+    start_long(session_of(k_tokens));
+    show("mask"_stage);
+    const Experiment before = document().experiment();
+    click({900, 800});
+    drag({850, 780}, {40, 30});
+    EXPECT_EQ(document().experiment(), before);
+    EXPECT_TRUE(document().presentation().locked) << "a click locks the cell";
 }
 
 TEST_F(LongTextTest, BeforeTheSurveyAPreviewIsDrawn) {

@@ -61,9 +61,6 @@ std::vector<std::pair<std::string, Experiment>> experiments() {
                                                                    {"valid:0"},
                                                                    {"causal", "window:6,0", "valid:30"}})
         with(rules.back(), masked(41, rules));
-    Experiment local = sentence_of(40);
-    local.weighting.normalizer = Normalization::local_m;
-    with("local-m", local);
     Experiment cross = sentence_of(29);
     cross.input.text2 = "to be or not to be that is the question whether it is nobler in the mind to suffer";
     with("cross", cross);
@@ -185,8 +182,7 @@ TEST(OnDemandTest, TilesArePooledFromOpenPairsBeforeAndAfterASurvey) {
         values.survey(head, [&](double part) { return done = part, true; }, {});
         EXPECT_TRUE(values.is_surveyed(head)) << name;
         const bool is_mask = whole.info->role == StageRole::mask;
-        EXPECT_EQ(done, is_mask && trace.experiment.weighting.normalizer != Normalization::local_m ? 0 : 1)
-            << name;
+        EXPECT_EQ(done, is_mask ? 0 : 1) << name;
         expect_tiles("after");
     });
 }
@@ -273,6 +269,41 @@ TEST(OnDemandTest, TheSameBitsForAnyNumberOfThreads) {
     EXPECT_EQ(kept_of_one, kept_of_two);
 }
 
+TEST(OnDemandTest, AColumnIsQuickOnceEveryRowsSumIsKnown) {
+    Experiment e = sentence_of(40);
+    e.attention.heads = 2;
+    const Trace trace = evaluate(e, {}, {.on_demand = k_all});
+    const auto quick = [&](StageKey key, int head) {
+        return trace.find(key)->buffer.on_demand()->reads_columns(head);
+    };
+    EXPECT_TRUE(quick("masked"_stage, 0));
+    EXPECT_FALSE(quick("weights"_stage, 0));
+    const OnDemandValues& weights = *trace.find("weights"_stage)->buffer.on_demand();
+    weights.survey(0, {}, {});
+    EXPECT_TRUE(quick("weights"_stage, 0));
+    EXPECT_FALSE(quick("weights"_stage, 1));
+    EXPECT_FALSE(weights.mean()->reads_columns(0));
+    weights.survey(1, {}, {});
+    EXPECT_TRUE(weights.mean()->reads_columns(0));
+    EXPECT_FALSE(quick("context"_stage, 0)) << "each of its cells takes a row of weights";
+    EXPECT_FALSE(quick("concat"_stage, 0));
+}
+
+TEST(OnDemandTest, AForgottenSurveyIsMadeAnewAndTheSame) {
+    const Trace trace = evaluate(masked(60, {"causal"}), {}, {.on_demand = k_all});
+    const Buffer& weights = trace.find("weights"_stage)->buffer;
+    const OnDemandValues& values = *weights.on_demand();
+    values.survey(0, {}, {});
+    const int level = values.first_kept_level();
+    const Matrix before = values.tile(0, level, Pool::dominant, {0, 0, 2, 2}, {});
+    const float largest = weights.range(0).max;
+    values.forget_survey(0);
+    EXPECT_FALSE(values.is_surveyed(0));
+    EXPECT_EQ(weights.known_range(0)->max, largest) << "a fact stays";
+    values.survey(0, {}, {});
+    EXPECT_EQ(values.tile(0, level, Pool::dominant, {0, 0, 2, 2}, {}), before);
+}
+
 TEST(OnDemandTest, WorkIsCanceledAndNothingOfItKept) {
     const Trace trace = evaluate(sentence_of(300), {}, {.on_demand = k_all});
     const OnDemandValues& values = *trace.find("weights"_stage)->buffer.on_demand();
@@ -305,13 +336,15 @@ TEST(OnDemandTest, WhatNeedsEveryPairAtOnceIsRefused) {
         }
         return "";
     };
-    EXPECT_EQ(
-        problem(e),
-        "weights needs all pairs of 12 × 12 tokens at once, and up to 100 are supported: shorten the text, "
-        "or choose settings without weights");
+    EXPECT_EQ(problem(e),
+              "weights takes all pairs of 12 × 12 tokens at once, and up to 100 pairs are supported: shorten "
+              "the text, "
+              "or use a softmax over the keys without dropout and block");
     e.weighting.normalizer = Normalization::softmax;
     EXPECT_EQ(problem(e), "");
     e.attention.softmax_axis = SoftmaxAxis::queries;
+    EXPECT_NE(problem(e), "");
+    e.weighting.normalizer = Normalization::local_m;
     EXPECT_NE(problem(e), "");
 }
 

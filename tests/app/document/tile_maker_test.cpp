@@ -1,0 +1,80 @@
+// The threads that compute and survey what a very long text shows.
+#include "app/document/tile_maker.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <memory>
+#include <thread>
+
+#include "app/document/overview_maker.h"
+#include "core/graph/stage_table.h"
+#include "core/mechanism/evaluate.h"
+
+namespace attnscope {
+namespace {
+
+Trace long_trace() {
+    Experiment e;
+    e.input.text.clear();
+    for (int i = 0; i < 70; ++i) e.input.text += "w" + std::to_string(i % 23) + " ";
+    e.attention.heads = 8;
+    return evaluate(e, {}, {.on_demand = {.most_cells = 0, .kept_cells = 16}});
+}
+
+TEST(TileMakerTest, APartIsComputedOnceAndKept) {
+    const Trace trace = long_trace();
+    std::atomic<int> woken = 0;
+    auto made_by = std::make_unique<TileMaker>([&] { ++woken; });
+    TileMaker& maker = *made_by;
+    const TileRequest request{trace.stage("weights"_stage), 2, TileRequest::What::tile, 0, {3, 5, 7, 9}};
+    maker.begin_frame(false);
+    EXPECT_EQ(maker.find(request), nullptr);
+    maker.wait();
+    EXPECT_TRUE(maker.update());
+    EXPECT_FALSE(maker.update());
+    const auto made = maker.find(request);
+    ASSERT_NE(made, nullptr);
+    EXPECT_EQ(*made, request.stage->buffer.on_demand()->tile(2, 0, Pool::dominant, request.region, {}));
+    EXPECT_EQ(maker.find(request), made);
+    EXPECT_FALSE(maker.busy());
+    made_by.reset();
+    EXPECT_EQ(woken, 1);
+}
+
+TEST(TileMakerTest, PreviewsWaitWhereOnlyTilesAreComputed) {
+    const Trace trace = long_trace();
+    TileMaker maker({});
+    const StagePtr weights = trace.stage("weights"_stage);
+    const TileRequest preview{weights, -1, TileRequest::What::preview};
+    const TileRequest tile{weights, 0, TileRequest::What::tile, 0, {0, 0, 4, 4}};
+    maker.begin_frame(true);
+    EXPECT_EQ(maker.find(preview), nullptr);
+    EXPECT_EQ(maker.find(tile), nullptr);
+    while (!maker.find(tile)) std::this_thread::yield();
+    EXPECT_TRUE(maker.busy()) << "the preview still waits";
+    maker.begin_frame(false);
+    EXPECT_FALSE(maker.busy()) << "what a new frame did not ask for is dropped";
+    EXPECT_EQ(maker.find(preview), nullptr);
+    maker.wait();
+    EXPECT_NE(maker.find(preview), nullptr);
+}
+
+TEST(OverviewMakerTest, ItSurveysWhatWasAskedForLastAndKeepsFourSurveys) {
+    const Trace trace = long_trace();
+    OverviewMaker maker({});
+    const StagePtr weights = trace.stage("weights"_stage);
+    for (int head = 0; head < 6; ++head) {
+        maker.request({weights, head});
+        maker.wait();
+        EXPECT_TRUE(maker.update());
+        EXPECT_EQ(maker.known()->head, head);
+        EXPECT_NE(weights->buffer.known_percentiles(head), nullptr);
+    }
+    for (int head = 0; head < 6; ++head)
+        EXPECT_EQ(weights->buffer.on_demand()->is_surveyed(head), head >= 2) << head;
+    EXPECT_EQ(maker.progress(), std::nullopt);
+}
+
+}  // namespace
+}  // namespace attnscope
