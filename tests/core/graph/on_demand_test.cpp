@@ -1,15 +1,17 @@
 // Stages whose cells are computed where they are read, against the same stages computed whole.
 #include "core/graph/on_demand.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 
+#include "core/cpu/row_blocks.h"
 #include "core/error.h"
 #include "core/experiment/masks.h"
 #include "core/graph/stage_table.h"
 #include "core/mechanism/evaluate.h"
-#include "core/session/examples.h"
 
 namespace attnscope {
 namespace {
