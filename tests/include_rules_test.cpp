@@ -34,7 +34,7 @@ const std::vector<Room> k_rooms = {
     {"core/cpu", {"core/tensor"}},
     {"core/experiment", {"core/tensor", "core/random", "core/text", "core/image"}},
     {"core/op", {"core/tensor", "core/random", "core/text", "core/image", "core/cpu", "core/experiment"}},
-    {"core/graph", {"core/tensor", "core/image", "core/experiment", "core/op"}},
+    {"core/graph", {"core/tensor", "core/image", "core/cpu", "core/experiment", "core/op"}},
     {"core/mechanism/attention", {"core/text", "core/image", "core/experiment", "core/op", "core/graph"}},
     {"core/mechanism/seq2seq", {"core/random", "core/text", "core/experiment", "core/op", "core/graph"}},
     {"core/mechanism/transformer",

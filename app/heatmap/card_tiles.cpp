@@ -49,7 +49,7 @@ std::uint32_t bind(GLuint binding, const Rows& rows, std::size_t aligned) {
 }  // namespace
 
 bool CardTiles::fill(const gl::Texture2D& texture, const HeatmapSource& source, Pooling pooling,
-                     TileRange range) {
+                     Region range) {
     const auto* values = dynamic_cast<const GpuValues*>(source.card_values.values.get());
     const auto* open = dynamic_cast<const GpuValues*>(source.card_open.values.get());
     if (!values || (source.open && !open)) return false;

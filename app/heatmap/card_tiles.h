@@ -16,7 +16,7 @@ public:
     /// Fills `texture` with what pooled_cells gives for `range`, if the source's values and mask are on the
     /// card and a shader can access enough of them for a row of the tile. Otherwise returns false and leaves
     /// the texture as it was. Throws Error(backend) if the shader does not compile.
-    bool fill(const gl::Texture2D& texture, const HeatmapSource& source, Pooling pooling, TileRange range);
+    bool fill(const gl::Texture2D& texture, const HeatmapSource& source, Pooling pooling, Region range);
     /// See GpuPrograms for the function of this name.
     std::string problem() const { return programs_.problem(); }
 

@@ -49,7 +49,7 @@ float pool(const ConstMatrixView& values, const ConstMatrixView* open, Span rows
 }
 
 /// What pool() gives for the cells of a range if every block is a cell.
-std::vector<float> single_cells(const ConstMatrixView& values, const ConstMatrixView* open, TileRange range) {
+std::vector<float> single_cells(const ConstMatrixView& values, const ConstMatrixView* open, Region range) {
     std::vector<float> cells(static_cast<std::size_t>(range.rows) * static_cast<std::size_t>(range.columns));
     float* row = cells.data();
     for (int r = 0; r < range.rows; ++r, row += range.columns) {
@@ -81,8 +81,7 @@ int pooled_size(int size, int level) {
     return static_cast<int>((static_cast<std::int64_t>(size) + (std::int64_t{1} << level) - 1) >> level);
 }
 
-std::optional<std::vector<float>> pooled_cells(const HeatmapSource& source, Pooling pooling,
-                                               TileRange range) {
+std::optional<std::vector<float>> pooled_cells(const HeatmapSource& source, Pooling pooling, Region range) {
     if (source.made) return source.made(pooling, range);
     if (source.transposed) {
         std::swap(pooling.rows, pooling.columns);
@@ -112,7 +111,7 @@ std::optional<std::vector<float>> pooled_cells(const HeatmapSource& source, Pool
     return cells;
 }
 
-TileRange tile_range(const HeatmapSource& source, Pooling pooling, int tile_row, int tile_column) {
+Region tile_range(const HeatmapSource& source, Pooling pooling, int tile_row, int tile_column) {
     const int rows = pooled_size(source.drawn_rows(), pooling.rows);
     const int columns = pooled_size(source.drawn_columns(), pooling.columns);
     const int row = tile_row * k_tile_size;

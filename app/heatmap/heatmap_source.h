@@ -20,14 +20,6 @@ struct Pooling {
     bool operator==(const Pooling&) const = default;
 };
 
-/// A block of the drawn (pooled) matrix.
-struct TileRange {
-    int row = 0;
-    int column = 0;
-    int rows = 0;
-    int columns = 0;
-};
-
 /// A matrix to draw, and the pooled copies available.
 struct HeatmapSource {
     /// Level 0 is the matrix, rows × columns; level l, if present, has one cell per 2^l × 2^l block, as
@@ -40,7 +32,7 @@ struct HeatmapSource {
     Levels open;  ///< the mask, of the same shapes: a block of zeros is closed and hatched; empty: all open
     /// The block's cells, as pooled_cells() gives them, of values that are computed on demand: nullopt until
     /// they are. Empty: there are `values`.
-    std::function<std::optional<std::vector<float>>(Pooling, TileRange)> made = {};
+    std::function<std::optional<std::vector<float>>(Pooling, Region)> made = {};
     bool is_over_another = false;  ///< what is not known yet shows what was drawn below, not a plain surface
     int levels = 1;                ///< levels that both have; others are pooled on demand
     bool transposed = false;       ///< drawn as columns × rows
@@ -75,13 +67,13 @@ inline constexpr int k_tile_size = 256;  ///< cells along a side
 /// The value of a pooled cell in which the mask closes all cells of the block.
 inline constexpr float k_closed_cell = -std::numeric_limits<float>::max();
 
-/// The block's cells, row by row: NaN if any of its open cells is NaN, else +∞ if any is, else the value of
-/// largest magnitude (the positive one of two), else −∞; k_closed_cell if none is open. nullopt if the level
-/// that they are pooled from is not known yet.
-std::optional<std::vector<float>> pooled_cells(const HeatmapSource& source, Pooling pooling, TileRange range);
+/// The cells of a block of the drawn (pooled) matrix, row by row: NaN if any of its open cells is NaN, else
+/// +∞ if any is, else the value of largest magnitude (the positive one of two), else −∞; k_closed_cell if
+/// none is open. nullopt if the level that they are pooled from is not known yet.
+std::optional<std::vector<float>> pooled_cells(const HeatmapSource& source, Pooling pooling, Region range);
 
 /// The cells covered by tile (tile_row, tile_column).
-TileRange tile_range(const HeatmapSource& source, Pooling pooling, int tile_row, int tile_column);
+Region tile_range(const HeatmapSource& source, Pooling pooling, int tile_row, int tile_column);
 
 /// The number of rows or columns after pooling by 2^`level`; the last block may be partial.
 int pooled_size(int size, int level);

@@ -63,7 +63,7 @@ void HeatmapTiles::forget() {
 
 std::optional<HeatmapTiles::Tile> HeatmapTiles::make(const HeatmapSource& source, Pooling pooling,
                                                      int tile_row, int tile_column) {
-    const TileRange range = tile_range(source, pooling, tile_row, tile_column);
+    const Region range = tile_range(source, pooling, tile_row, tile_column);
     Tile tile{.texture = {gl::Texture2D::Format::r32f, range.columns, range.rows},
               .needs = Needs::marks,
               .last_frame = frame_};

@@ -57,7 +57,7 @@ public:
     MadeTiles(TileMaker& maker, const ShownStage& shown)
         : maker_(maker), stage_(shown.stage), head_(shown.head_index()) {}
 
-    std::optional<std::vector<float>> operator()(Pooling pooling, TileRange range) const {
+    std::optional<std::vector<float>> operator()(Pooling pooling, Region range) const {
         const Buffer* buffer = head_ < 0 ? stage_->buffer.known_mean() : &stage_->buffer;
         const int level = std::min(pooling.rows, pooling.columns);
         if (!buffer) return std::nullopt;
@@ -114,7 +114,7 @@ HeatmapSource source_of(Desk& desk, const ShownStage& shown, bool transposed) {
     if (shown.stage->buffer.on_demand()) {
         source.card_values = {};
         if (transposed)
-            source.made = [](Pooling, TileRange) { return std::nullopt; };
+            source.made = [](Pooling, Region) { return std::nullopt; };
         else
             source.made = MadeTiles(desk.document.tiles(), shown);
         return source;
@@ -223,7 +223,7 @@ void paint_below(Desk& desk, const Ui& ui, ImDrawList& list, const ShownStage& s
     HeatmapSource source;
     source.rows = static_cast<int>(values->rows());
     source.columns = static_cast<int>(values->cols());
-    source.made = [values](Pooling pooling, TileRange range) {
+    source.made = [values](Pooling pooling, Region range) {
         HeatmapSource whole = HeatmapSource::of({values->data(), values->rows(), values->cols()}, 0);
         std::optional<std::vector<float>> cells = pooled_cells(whole, pooling, range);
         if (cells) std::ranges::replace(*cells, -std::numeric_limits<float>::infinity(), k_closed_cell);

@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "core/error.h"
+#include "core/graph/pooled_tile.h"
 #include "core/op/op.h"
 
 namespace attnscope {
@@ -25,9 +26,6 @@ constexpr int k_rows_of_band = 4;
 constexpr int k_most_preview_columns = 512;
 /// Multiply-adds of a cell, for cutting the work into tasks.
 constexpr double k_work_per_cell = 64;
-
-MatrixView view(Matrix& matrix) { return {matrix.data(), matrix.rows(), matrix.cols()}; }
-ConstMatrixView view(const Matrix& matrix) { return {matrix.data(), matrix.rows(), matrix.cols()}; }
 
 int pooled(int size, int level) { return static_cast<int>(((std::int64_t{size} - 1) >> level) + 1); }
 
@@ -51,91 +49,6 @@ void for_each_part(const Region& region, int rows, int columns, const Each& each
                         std::min(columns, region.end_column() - c)});
 }
 
-/// The value that represents a block with these extremes of its cells other than −∞.
-float strongest(float largest, float smallest) {
-    return std::isfinite(largest) ? dominant(largest, smallest) : largest;
-}
-
-/// Pools each 2^level × 2^level block of x, and of more cells, into `out`, in which −∞ is nothing yet.
-void pool_dominant(ConstMatrixView x, int level, Strided out) {
-    const auto columns = static_cast<std::size_t>(x.cols());
-    std::vector<float> largest(columns), smallest(columns);
-    for (Eigen::Index p = 0; p < out.rows(); ++p) {
-        std::ranges::fill(largest, -k_infinity);
-        std::ranges::fill(smallest, k_infinity);
-        for (Eigen::Index i = p << level; i < std::min((p + 1) << level, x.rows()); ++i)
-            widen({x.row(i).data(), columns}, largest, smallest);
-        for (Eigen::Index q = 0; q < out.cols(); ++q) {
-            float high = -k_infinity, low = k_infinity;
-            const auto first = static_cast<std::size_t>(q << level),
-                       end = std::min(static_cast<std::size_t>((q + 1) << level), columns);
-            for (std::size_t j = first; j < end; ++j) {
-                widen({&largest[j], 1}, {&high, 1}, {&low, 1});
-                low = std::min(low, smallest[j]);
-            }
-            out(p, q) = strongest(high, low);
-        }
-    }
-}
-
-/// Sums and counts of the cells that are not −∞.
-struct Totals {
-    Matrix sum, count;
-
-    Totals() = default;
-    Totals(Eigen::Index rows, Eigen::Index columns)
-        : sum(Matrix::Zero(rows, columns)), count(Matrix::Zero(rows, columns)) {}
-
-    void add(ConstMatrixView x, int level, Eigen::Index row, Eigen::Index column) {
-        for (Eigen::Index i = 0; i < x.rows(); ++i)
-            for (Eigen::Index j = 0; j < x.cols(); ++j) {
-                if (x(i, j) == -k_infinity) continue;
-                sum(row + (i >> level), column + (j >> level)) += x(i, j);
-                count(row + (i >> level), column + (j >> level)) += 1;
-            }
-    }
-    /// Adds totals of blocks that are 2^level times finer.
-    void add(const Totals& finer, int level) {
-        for (Eigen::Index i = 0; i < finer.sum.rows(); ++i)
-            for (Eigen::Index j = 0; j < finer.sum.cols(); ++j) {
-                sum(i >> level, j >> level) += finer.sum(i, j);
-                count(i >> level, j >> level) += finer.count(i, j);
-            }
-    }
-    Matrix mean() const {
-        return (count.array() > 0).select(sum.array() / count.array(), -k_infinity).matrix();
-    }
-};
-
-/// Pooled cells that are added to part by part.
-struct Tile {
-    Pool pool;
-    Matrix dominant;
-    Totals totals;
-
-    Tile(Pool by, const Region& region) : pool(by) {
-        if (pool == Pool::mean)
-            totals = Totals(region.rows, region.columns);
-        else
-            dominant = Matrix::Constant(region.rows, region.columns, -k_infinity);
-    }
-    /// Adds the blocks of x, the first of which is (row, column) of this tile.
-    void add(ConstMatrixView x, int level, Eigen::Index row, Eigen::Index column) {
-        const Eigen::Index rows = ((x.rows() - 1) >> level) + 1, columns = ((x.cols() - 1) >> level) + 1;
-        if (pool == Pool::mean)
-            totals.add(x, level, row, column);
-        else
-            pool_dominant(x, level, dominant.block(row, column, rows, columns));
-    }
-    void add(const Tile& finer, int level) {
-        if (pool == Pool::mean)
-            totals.add(finer.totals, level);
-        else
-            pool_dominant(view(finer.dominant), level, dominant);
-    }
-    Matrix values() const { return pool == Pool::mean ? totals.mean() : dominant; }
-};
-
 /// What reading all values of a head leaves.
 struct Survey {
     ValueRange range;
@@ -144,17 +57,17 @@ struct Survey {
 
     /// Adds the coarser levels to the first one, down to a single cell.
     /// `totals`: of the first level; nothing where means are counted when they are asked for.
-    void add_levels(Totals totals) {
+    void add_levels(PooledTotals totals) {
         const bool has_means = totals.sum.size() > 0;
         if (has_means) mean.push_back(totals.mean());
         while (dominant.back().size() > 1) {
             const Matrix& finer = dominant.back();
             const Eigen::Index rows = (finer.rows() + 1) / 2, columns = (finer.cols() + 1) / 2;
             Matrix coarser(rows, columns);
-            pool_dominant(view(finer), 1, coarser);
+            pool_dominant(view_of(finer), 1, coarser);
             dominant.push_back(std::move(coarser));
             if (!has_means) continue;
-            Totals of_coarser(rows, columns);
+            PooledTotals of_coarser(rows, columns);
             of_coarser.add(totals, 1);
             totals = std::move(of_coarser);
             mean.push_back(totals.mean());
@@ -246,9 +159,9 @@ protected:
         Matrix groups(1, pooled(shape_.columns, kept_level_)), x;
         for_each_part(rows, rows.rows, columns_at_once(), [&](const Region& part) {
             x.resize(part.rows, part.columns);
-            read(head, part, view(x));
+            read(head, part, view_of(x));
             close(head, part, x);
-            pool_dominant(view(std::as_const(x)), kept_level_,
+            pool_dominant(view_of(std::as_const(x)), kept_level_,
                           groups.middleCols(part.column >> kept_level_, pooled(part.columns, kept_level_)));
         });
         return groups;
@@ -259,14 +172,14 @@ protected:
         const int levels_rows = pooled(shape_.rows, kept_level_),
                   columns = pooled(shape_.columns, kept_level_);
         Matrix base(levels_rows, columns);
-        Totals totals(levels_rows, columns);
+        PooledTotals totals(levels_rows, columns);
         survey.row_largest.assign(static_cast<std::size_t>(shape_.rows), -k_infinity);
         std::vector<ValueRange> ranges(task_count());
         for_each_task(progress, cancel, [&](int task, const Region& rows) {
             Matrix x;
             for_each_part(rows, rows.rows, columns_at_once(), [&](const Region& part) {
                 x.resize(part.rows, part.columns);
-                read(head, part, view(x));
+                read(head, part, view_of(x));
                 ValueRange& range = ranges[static_cast<std::size_t>(task)];
                 range = united(range, range_of({x.data(), static_cast<std::size_t>(x.size())}));
                 for (Eigen::Index i = 0; i < x.rows(); ++i) {
@@ -276,10 +189,10 @@ protected:
                 }
                 close(head, part, x);
                 const int row = part.row >> kept_level_, column = part.column >> kept_level_;
-                pool_dominant(view(std::as_const(x)), kept_level_,
+                pool_dominant(view_of(std::as_const(x)), kept_level_,
                               base.block(row, column, pooled(part.rows, kept_level_),
                                          pooled(part.columns, kept_level_)));
-                totals.add(view(std::as_const(x)), kept_level_, row, column);
+                totals.add(view_of(std::as_const(x)), kept_level_, row, column);
             });
         });
         for (const ValueRange& range : ranges) survey.range = united(survey.range, range);
@@ -289,9 +202,9 @@ protected:
     }
 
     /// The tile, computed from its cells.
-    virtual Tile made_tile(int head, int level, Pool pool, const Region& region,
-                           const std::stop_token& cancel) const {
-        Tile tile(pool, region);
+    virtual PooledTile made_tile(int head, int level, Pool pool, const Region& region,
+                                 const std::stop_token& cancel) const {
+        PooledTile tile(pool, region);
         const int side = 1 << level;
         const RowLoop loop{1, region.rows,
                            k_work_per_cell * side * side * static_cast<double>(region.columns), cancel};
@@ -305,9 +218,9 @@ protected:
                               const Region cells = cells_of(part, level, shape_);
                               if (coverage(head, cells) == Coverage::none) return;
                               x.resize(cells.rows, cells.columns);
-                              read(head, cells, view(x));
+                              read(head, cells, view_of(x));
                               close(head, cells, x);
-                              tile.add(view(std::as_const(x)), level, part.row - region.row,
+                              tile.add(view_of(std::as_const(x)), level, part.row - region.row,
                                        part.column - region.column);
                           });
         });
@@ -374,13 +287,14 @@ private:
 
     /// Coarse tiles come from that of the level that a survey keeps, so that no more cells are in memory at
     /// once.
-    Tile tile_of(int head, int level, Pool pool, const Region& region, const std::stop_token& cancel) const {
+    PooledTile tile_of(int head, int level, Pool pool, const Region& region,
+                       const std::stop_token& cancel) const {
         if (level <= kept_level_) return made_tile(head, level, pool, region, cancel);
         const Shape kept{.rows = pooled(shape_.rows, kept_level_),
                          .columns = pooled(shape_.columns, kept_level_)};
         const int by = level - kept_level_;
-        const Tile from = made_tile(head, kept_level_, pool, cells_of(region, by, kept), cancel);
-        Tile tile(pool, region);
+        const PooledTile from = made_tile(head, kept_level_, pool, cells_of(region, by, kept), cancel);
+        PooledTile tile(pool, region);
         tile.add(from, by);
         return tile;
     }
@@ -399,7 +313,7 @@ public:
         Matrix one(region.rows, region.columns);
         Eigen::ArrayXXd sum = Eigen::ArrayXXd::Zero(region.rows, region.columns);
         for (int h = 0; h < of_->shape().heads; ++h) {
-            of_->read(h, region, view(one));
+            of_->read(h, region, view_of(one));
             sum += one.array().cast<double>();
         }
         out = (sum / of_->shape().heads).cast<float>();
@@ -453,8 +367,8 @@ protected:
             return;
         }
         Matrix mask(x.rows(), x.cols());
-        mask_->buffer.read(std::min(head, mask_->shape().heads - 1), region, view(mask));
-        mask_rows(view(std::as_const(x)), view(std::as_const(mask)), view(x));
+        mask_->buffer.read(std::min(head, mask_->shape().heads - 1), region, view_of(mask));
+        mask_rows(view_of(std::as_const(x)), view_of(std::as_const(mask)), view_of(x));
     }
 
     static bool reads_them(const Buffer* buffer) {
@@ -493,9 +407,9 @@ protected:
         return survey;
     }
 
-    Tile made_tile(int, int level, Pool pool, const Region& region,
-                   const std::stop_token& cancel) const override {
-        Tile tile(pool, region);
+    PooledTile made_tile(int, int level, Pool pool, const Region& region,
+                         const std::stop_token& cancel) const override {
+        PooledTile tile(pool, region);
         for (int r = 0; r < region.rows; ++r) {
             stop_if_canceled(cancel);
             for (int c = 0; c < region.columns; ++c) {
@@ -550,7 +464,7 @@ protected:
         const int rows = pooled(shape_.rows, kept_level_), columns = pooled(shape_.columns, kept_level_);
         Survey survey;
         Matrix base(rows, columns);
-        Totals totals(rows, columns);
+        PooledTotals totals(rows, columns);
         const auto count = static_cast<std::size_t>(shape_.rows);
         survey.row_largest.resize(count);
         std::vector<float> row_smallest(count);
@@ -602,11 +516,11 @@ private:
             const Coverage covered = coverage(head, part);
             if (covered == Coverage::none) return;
             x.resize(part.rows, part.columns);
-            buffers_[0]->read(head, part, view(x));
+            buffers_[0]->read(head, part, view_of(x));
             const int first = part.column / group, count = pooled(part.columns, kept_level_);
-            softmax_groups(view(std::as_const(x)), group, largest.middleCols(first, count),
+            softmax_groups(view_of(std::as_const(x)), group, largest.middleCols(first, count),
                            parts.middleCols(first, count), smallest);
-            if (open) count_open(view(std::as_const(x)), covered, open->middleCols(first, count));
+            if (open) count_open(view_of(std::as_const(x)), covered, open->middleCols(first, count));
         });
         for (Eigen::Index i = 0; i < largest.rows(); ++i) {
             RowSum& sum = sums[static_cast<std::size_t>(i)];
@@ -721,8 +635,9 @@ std::vector<bool> on_demand_values(const Graph& graph, const OnDemandSizes& size
             throw Error(
                 ErrorKind::too_large,
                 fmt::format("{} takes all pairs of {} × {} tokens at once, and up to {} pairs are supported: "
-                            "shorten the text, or use a softmax over the keys without dropout and "
-                            "block",
+                            "shorten the text, or use a dot, general, cosine or rbf score and a softmax over "
+                            "the keys, "
+                            "without dropout and block",
                             stage_name(value.key), graph.rows.size(),
                             graph.columns.empty() ? graph.rows.size() : graph.columns.size(),
                             sizes.most_cells));

@@ -89,7 +89,7 @@ TEST_F(CardTilesTest, EveryCellIsTheOneThatTheProcessorPools) {
                      {Pooling{0, 0}, Pooling{1, 0}, Pooling{2, 3}, Pooling{0, 5}, Pooling{9, 10}}) {
                     const HeatmapSource source = source_of(masked, mask, transposed);
                     const int tile_row = pooled_size(source.drawn_rows(), pooling.rows) > k_tile_size ? 1 : 0;
-                    const TileRange range = tile_range(source, pooling, tile_row, 0);
+                    const Region range = tile_range(source, pooling, tile_row, 0);
                     const gl::Texture2D texture(gl::Texture2D::Format::r32f, range.columns, range.rows);
                     ASSERT_TRUE(tiles.fill(texture, source, pooling, range));
                     const std::vector<float> expected = pooled_cells(source, pooling, range).value();

@@ -338,10 +338,11 @@ TEST(OnDemandTest, WhatNeedsEveryPairAtOnceIsRefused) {
         }
         return "";
     };
-    EXPECT_EQ(problem(e),
-              "weights takes all pairs of 12 × 12 tokens at once, and up to 100 pairs are supported: shorten "
-              "the text, "
-              "or use a softmax over the keys without dropout and block");
+    EXPECT_EQ(
+        problem(e),
+        "weights takes all pairs of 12 × 12 tokens at once, and up to 100 pairs are supported: shorten "
+        "the text, "
+        "or use a dot, general, cosine or rbf score and a softmax over the keys, without dropout and block");
     e.weighting.normalizer = Normalization::softmax;
     EXPECT_EQ(problem(e), "");
     e.attention.softmax_axis = SoftmaxAxis::queries;
