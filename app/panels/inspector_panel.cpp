@@ -113,7 +113,7 @@ void rest_of_list(Desk& desk, const Column& c, const char* id, int count, const 
     if (count <= k_long) return;
     bool& whole = desk.state.whole_row;
     const std::string label = whole ? "Show the largest" : fmt::format("Show all {}", count);
-    const float width = text_width(c.ui.fonts.caption, label) + c.ui.px(16);
+    const float width = text_width(c.ui.fonts.body, label) + c.ui.px(16);
     const float room = c.width() - width - c.ui.px(8);
     if (!whole)
         draw_text(c.list, c.ui.fonts.caption, {c.left, c.y() + c.ui.px(5)}, ink(c.ui.theme.secondary), others,

@@ -22,7 +22,7 @@ const std::string k_between = "\u00A0\u00A0·  ";
 
 /// The maximum part of a picture's side, in pixels, for labels, color bar, title and margins.
 constexpr int k_surroundings = 900;
-/// Queries or keys of a picture above which it is pooled.
+/// Queries or keys of a picture in pixels above which it is pooled.
 constexpr int k_most_pooled = 1536;
 
 /// Replaces spaces by non-breaking ones.
@@ -73,11 +73,19 @@ CellMark mark_of(float value) {
     return CellMark::value;
 }
 
+/// Queries or keys of a picture above which it is pooled; on paper as many as its width has room for.
+int most_cells(const Presentation& presentation) {
+    constexpr double k_surrounding_millimeters = 40, k_smallest_cell = 0.28;  // a unit of type of 8 points
+    const double unit = k_smallest_cell * presentation.font_size / 8;
+    if (!presentation.width) return k_most_pooled;
+    const double room = (*presentation.width - k_surrounding_millimeters * presentation.font_size / 8) / unit;
+    return std::clamp(static_cast<int>(room), 64, k_most_pooled);
+}
+
 /// Values that are in memory are never pooled. Where cells are pooled, the part grows to whole ones.
-Part part_of(const Buffer& buffer, const Region& region, bool of_pairs) {
+Part part_of(const Buffer& buffer, const Region& region, bool of_pairs, int most_cells) {
     Part part{region};
-    while (buffer.on_demand() && of_pairs && std::max(part.rows(), part.columns()) > k_most_pooled)
-        ++part.level;
+    while (buffer.on_demand() && of_pairs && std::max(part.rows(), part.columns()) > most_cells) ++part.level;
     const Region cells = part.cells();
     const auto end = [&](int at, int size) { return std::min(at << part.level, size); };
     part.region.row = cells.row << part.level;
@@ -251,7 +259,7 @@ namespace {
 Figure figure_of(const Trace& trace, const Stage& stage, const HeadChoice& head,
                  const Presentation& presentation, const Region& region) {
     const ShownMatrix shown = shown_matrix(stage, head);
-    const Part part = part_of(*shown.buffer, region, is_of_pairs(*stage.info));
+    const Part part = part_of(*shown.buffer, region, is_of_pairs(*stage.info), most_cells(presentation));
     const int rows = part.rows(), columns = part.columns();
     const int cell_size = cell_size_of(presentation, rows, columns);
     require_cell_size(cell_size);
