@@ -7,6 +7,7 @@
 #include <random>
 
 #include "app/actions/files.h"
+#include "app/actions/find_text.h"
 #include "app/actions/training.h"
 #include "app/document/walk.h"
 #include "core/error.h"
@@ -45,6 +46,11 @@ bool applies(const ActionContext& c, OptionName name) {
 bool reads_text(const ActionContext& c) { return applies(c, "text"); }
 bool reads_text2(const ActionContext& c) { return applies(c, "text2"); }
 bool draws(const ActionContext& c) { return applies(c, "seed"); }
+
+bool has_words(const ActionContext& c) {
+    return has_trace(c) && !(c.document.trace()->rows.empty() && c.document.trace()->columns.empty());
+}
+std::string why_no_words(const ActionContext&) { return "what is shown has no text"; }
 
 bool may_have_image(const ActionContext& c) { return why_no_image(c).empty(); }
 
@@ -396,6 +402,33 @@ const std::array k_actions = {
                c.interaction.second_sentence_open = false;
                c.document.change([](Session& s) { s.experiment.input.text2.clear(); });
            }},
+    Action{"edit.find",
+           "Edit",
+           "Find in the text…",
+           {Key::f, k_ctrl},
+           true,
+           has_words,
+           [](ActionContext& c) { c.interaction.open(Dialog::find); },
+           nullptr,
+           why_no_words},
+    Action{"edit.find_next",
+           "Edit",
+           "Find the next one",
+           {Key::n, {}},
+           false,
+           has_words,
+           [](ActionContext& c) { find_again(c, 1); },
+           nullptr,
+           why_no_words},
+    Action{"edit.find_previous",
+           "Edit",
+           "Find the previous one",
+           {Key::n, {.shift = true}},
+           false,
+           has_words,
+           [](ActionContext& c) { find_again(c, -1); },
+           nullptr,
+           why_no_words},
     Action{"edit.roll_seed", "Edit", "Roll the seed", {Key::r, k_ctrl}, true, draws, roll_seed},
     Action{"edit.give",
            "Edit",
@@ -757,6 +790,8 @@ const std::array k_actions = {
 }  // namespace
 
 std::span<const Action> actions() { return k_actions; }
+
+const Action& action_named(ActionName name) { return *find_action(name.text()); }
 
 const Action* find_action(std::string_view id) {
     for (const Action& action : k_actions)

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "app/actions/action_names.h"
 #include "app/actions/shortcut.h"
 #include "app/document/document.h"
 #include "app/document/interaction.h"
@@ -37,6 +38,7 @@ struct Action {
 };
 
 std::span<const Action> actions();
+const Action& action_named(ActionName name);
 /// The action with this id; nullptr if there is none.
 const Action* find_action(std::string_view id);
 

@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <iterator>
 #include <optional>
 #include <utility>
 
 #include "app/actions/files.h"
+#include "app/actions/find_text.h"
 #include "app/document/desk.h"
 #include "app/document/steps.h"
 #include "core/error.h"
@@ -293,6 +295,8 @@ std::vector<SearchEntry> search(const ActionContext& context, std::string_view t
         if (const int how = rank(entry, words, whole); how > 0) ranked.emplace_back(how, std::move(entry));
     std::ranges::stable_sort(ranked, std::greater<>(), [](const auto& each) { return each.first; });
     for (auto& [how, entry] : ranked) found.push_back(std::move(entry));
+    constexpr std::size_t k_most_tokens = 20;
+    std::ranges::move(find_text(context, text, k_most_tokens), std::back_inserter(found));
     return found;
 }
 

@@ -21,7 +21,8 @@ struct SearchEntry {
 std::vector<SearchEntry> search_entries(const ActionContext& context);
 
 /// The entries that match a text, the best first: every word of the text begins a word of the title or of a
-/// synonym ("padding" for valid lengths), or stands in the help. An empty text matches the actions.
+/// synonym ("padding" for valid lengths), or stands in the help; then tokens of the text (find_text). An
+/// empty text matches the actions.
 std::vector<SearchEntry> search(const ActionContext& context, std::string_view text);
 
 }  // namespace attnscope

@@ -148,7 +148,7 @@ void drag_seed(Stand& stand, int) {
 
 void type(Stand& stand, int i) {
     if (i == 0) {
-        stand.workspace.run(*find_action("edit.sentence"));
+        stand.workspace.run(action_named("edit.sentence"));
         stand.step();
         stand.step();
     }

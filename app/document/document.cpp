@@ -59,6 +59,7 @@ Document::Document(Session session, EvaluateOptions options, std::function<void(
       overview_maker_(wake),
       sweeper_(wake),
       line_finder_(wake),
+      link_finder_(wake),
       run_(options.threads, wake),
       wake_(wake),
       threads_(options.threads) {
@@ -356,6 +357,26 @@ void Document::overview() {
     if (tile_maker_.find({stage, head, TileRequest::What::preview})) overview_maker_.request({stage, head});
 }
 
+/// Requests the strongest links of the matrix in focus.
+void Document::find_links() {
+    if (stopping_) return;
+    if (!trace() || session_.presentation.view != ViewKind::pipeline) return link_finder_.forget();
+    const StagePtr stage = trace()->stage(focused_stage(*trace(), session_.presentation.stage).key());
+    const HeadChoice choice = head_on_screen(*stage, session_.presentation.head);
+    const int head = choice.kind == HeadChoice::Kind::mean ? -1 : choice.head;
+    // What is known of a long text is large, and is let go with its trace.
+    const OnDemandValues* values = stage->buffer.on_demand();
+    const LinksRequest request{trace(), stage, head};
+    if (values && links() && links()->of != request) link_finder_.forget();
+    const Buffer* mean = stage->buffer.known_mean();
+    if (values && head < 0) values = mean ? mean->on_demand() : nullptr;
+    const bool is_known = !stage->buffer.on_demand() || (values && values->is_surveyed(std::max(head, 0)));
+    if (!is_of_pairs(*stage->info) || stage->info->unit == Unit::boolean ||
+        !why_not_shown(*stage, choice).empty())
+        return link_finder_.forget();
+    if (is_known) link_finder_.request(request);
+}
+
 /// Requests the comparison of the two shown traces, if there are two.
 void Document::compare() {
     const Slot* pinned = slot(SlotName::pinned);
@@ -386,9 +407,11 @@ bool Document::update() {
     }
     if (news) ask_for_shown();
     overview();
+    find_links();
     const bool compared = comparer_.update(), surveyed = surveyor_.update(), swept = sweeper_.update(),
-               found = line_finder_.update(), seen = overview_maker_.update(), made = tile_maker_.update();
-    return news || compared || surveyed || swept || found || seen || made;
+               found = line_finder_.update(), linked = link_finder_.update(), seen = overview_maker_.update(),
+               made = tile_maker_.update();
+    return news || compared || surveyed || swept || found || linked || seen || made;
 }
 
 void Document::take(WorkResult result) {
@@ -424,6 +447,7 @@ void Document::leave_card(const std::string& why) {
     surveyor_.forget();
     sweeper_.forget();
     line_finder_.forget();
+    link_finder_.forget();
     overview_maker_.forget();
     proofs_.clear();
     notice_ = fallback_notice(why);
@@ -445,6 +469,8 @@ void Document::settle() {
     tile_maker_.wait();
     update();
     overview_maker_.wait();
+    update();
+    link_finder_.wait();
     update();
     tile_maker_.wait();
     update();

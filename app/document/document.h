@@ -16,6 +16,7 @@
 #include "app/document/followed_run.h"
 #include "app/document/history.h"
 #include "app/document/line_finder.h"
+#include "app/document/link_finder.h"
 #include "app/document/overview_maker.h"
 #include "app/document/surveyor.h"
 #include "app/document/sweeper.h"
@@ -57,6 +58,9 @@ public:
     /// view is open; possibly the previous ones.
     const std::shared_ptr<const FoundLines>& lines() const { return line_finder_.known(); }
     void draw_lines_of(std::vector<int> heads);
+    /// The strongest links of the matrix of pairs in focus, while the pipeline is open; nullptr before they
+    /// are found. Those of a long text follow its overview.
+    const std::shared_ptr<const FoundLinks>& links() const { return link_finder_.known(); }
     /// Computes the visible parts of stages that are computed on demand.
     TileMaker& tiles() { return tile_maker_; }
     /// How much of the overview of the shown stage is computed, 0 … 1; nullopt: all, or it needs none.
@@ -134,18 +138,20 @@ public:
 
     /// See the functions of Worker with these names; for shutting down.
     void stop() {
+        stopping_ = true;
         worker_.stop();
         comparer_.forget();
         surveyor_.forget();
         overview_maker_.forget();
         sweeper_.forget();
         line_finder_.forget();
+        link_finder_.forget();
         run_.trainer().stop();
         if (run_b_) run_b_->trainer().stop();
     }
     bool stopped() const {
         return worker_.stopped() && !comparer_.busy() && !surveyor_.busy() && !overview_maker_.busy() &&
-               !sweeper_.busy() && !line_finder_.busy() && run_.trainer().stopped() &&
+               !sweeper_.busy() && !line_finder_.busy() && !link_finder_.busy() && run_.trainer().stopped() &&
                (!run_b_ || run_b_->trainer().stopped());
     }
 
@@ -178,6 +184,7 @@ private:
     void overview();
     void sweep();
     void find_lines();
+    void find_links();
     void take(WorkResult result);
     void begin_run();
     void follow_run();
@@ -204,6 +211,7 @@ private:
     };
     std::deque<KeptProof> proofs_;  ///< what was asked for last comes first: a frame asks for the same few
     std::string notice_;
+    bool stopping_ = false;
     bool follows_run_ = false;  ///< the session gets the parameters of each step
     bool plays_on_ = false;     ///< until it is paused
     std::optional<int> going_to_;
@@ -215,6 +223,7 @@ private:
     OverviewMaker overview_maker_;
     Sweeper sweeper_;
     LineFinder line_finder_;
+    LinkFinder link_finder_;
     std::vector<int> heads_with_lines_;  ///< empty: not known yet
     FollowedRun run_;
     const std::function<void()> wake_;

@@ -122,7 +122,7 @@ Matrix given_start(const Trace* trace, const Experiment& experiment, const std::
                                 size.rows, size.columns, k_max_matrix_numbers));
     const Stage* stage = trace->find_named(name);
     // The mask stage includes the local window and a closing bias, which are not part of the custom mask.
-    if (name == "mask" && trace->find(mask_stage(experiment))) {
+    if (CustomName(name) == CustomName("mask") && trace->find(mask_stage(experiment))) {
         const GivenSize size = given_size(*trace, name);
         return editable_mask(experiment, size.rows, size.columns);
     }
@@ -154,7 +154,7 @@ void give(Document& document, const std::string& name, Matrix values, const std:
     document.change(
         [&](Session& session) {
             Experiment& e = session.experiment;
-            if (name == "scores" && e.attention.scale.kind == Scale::Kind::sqrt)
+            if (CustomName(name) == CustomName("scores") && e.attention.scale.kind == Scale::Kind::sqrt)
                 e.attention.scale = {Scale::Kind::number,
                                      e.attention.scale.factor(key_width(e, document.trace().get()))};
             e.weights.give(name, std::move(values));

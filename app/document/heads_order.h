@@ -5,13 +5,15 @@
 #include <string>
 #include <vector>
 
+#include "app/document/interaction.h"
 #include "app/document/surveyor.h"
 
 namespace attnscope {
 
-// The orders (Interaction::heads_order) are these two and the names of HeadScore.
-inline constexpr const char* k_heads_by_layer = "layer and head";
-inline constexpr const char* k_heads_by_similarity = "similarity to the chosen head";
+/// "layer and head", "similarity to the chosen head", or the name of the score.
+std::string name_of_order(const HeadsOrder& order);
+/// Every order: by layer, by similarity, then by each score.
+std::vector<HeadsOrder> heads_orders();
 
 /// What stands below a head.
 struct HeadNumber {
@@ -20,10 +22,10 @@ struct HeadNumber {
 };
 
 /// The number that heads are sorted by; by layer that of the pattern that the head's weights match best.
-HeadNumber number_of(const SurveyedHead& head, const std::string& order);
+HeadNumber number_of(const SurveyedHead& head, const HeadsOrder& order);
 /// The heads in an order: the largest number first, heads without the number last; or as they stand in the
 /// layers.
-std::vector<const SurveyedHead*> in_order(const Survey& survey, const std::string& order);
+std::vector<const SurveyedHead*> in_order(const Survey& survey, const HeadsOrder& order);
 /// "layer 2, head 3", "head 3", "mean".
 std::string name_of_head(const SurveyedHead& head);
 

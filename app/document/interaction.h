@@ -11,8 +11,9 @@
 #include "app/document/highlight.h"
 #include "app/document/step_playback.h"
 #include "app/document/tour.h"
+#include "core/experiment/option_names.h"
+#include "core/graph/head_scores.h"
 #include "core/learn/unknown_words.h"
-#include "core/session/option_names.h"
 
 namespace attnscope {
 
@@ -29,6 +30,13 @@ struct Zoom {
     double x = 0.5;
     double y = 0.5;
     bool operator==(const Zoom&) const = default;
+};
+
+/// What the heads of the view of heads are sorted by.
+struct HeadsOrder {
+    enum class By { layer, similarity, score } by = By::layer;
+    HeadScore score = {};  ///< if by that
+    bool operator==(const HeadsOrder&) const = default;
 };
 
 /// The heads whose lines are drawn, until another one is chosen.
@@ -69,7 +77,27 @@ struct CheckedWords {
     std::vector<TextPart> unknown;
 };
 
-enum class Dialog { none, open, save, exporting, giving, history, keys, about, palette, gallery, parity };
+/// Where a token begins in a long text, and for which text and token that was found.
+struct TokenPosition {
+    std::string text;
+    int token = -1;
+    std::size_t byte = 0;
+};
+
+enum class Dialog {
+    none,
+    open,
+    save,
+    exporting,
+    giving,
+    history,
+    keys,
+    about,
+    palette,
+    find,
+    gallery,
+    parity
+};
 
 /// The state of the file dialogs.
 struct FileForm {
@@ -142,7 +170,10 @@ struct Interaction {
     std::optional<PointedCell> pointing;
     std::optional<PointedToken> pointing_token;
     Zoom zoom;
-    float strip_width = 0;                   ///< at that time
+    std::optional<Cell> cell_to_show;  ///< of the matrix in focus: the next frame zooms and pans to it
+    std::optional<Region> in_sight;    ///< the visible part of the matrix in focus, if that is not all of it
+    std::string found_text;            ///< what was found in the text last
+    float strip_width = 0;             ///< at that time
     std::optional<StageKey> stage_in_sight;  ///< the stage that the strip has scrolled to
     Dialog dialog = Dialog::none;
     bool dialog_opens = false;  ///< requested since the last frame
@@ -157,10 +188,11 @@ struct Interaction {
     std::string palette_text;
     int palette_entry = 0;  ///< index of the search result that Enter picks
     MaskStroke stroke;
-    std::optional<Cell> edited_cell;             ///< cell of the focused stage that is being typed into
-    std::array<CheckedWords, 2> checked_words;   ///< of the first sentence and the second
-    std::string heads_order = "layer and head";  ///< of the view of heads
-    DrawnHeads lines_of;                         ///< in the view of lines
+    std::optional<Cell> edited_cell;            ///< cell of the focused stage that is being typed into
+    std::array<CheckedWords, 2> checked_words;  ///< of the first sentence and the second
+    std::array<TokenPosition, 2> in_text;       ///< of the first sentence and the second
+    HeadsOrder heads_order;                     ///< of the view of heads
+    DrawnHeads lines_of;                        ///< in the view of lines
     std::optional<Cell> locked_key;    ///< the locked cell if, in the view of lines, it stands for its key
     StepPlayback step_playback;        ///< of the view of steps
     SweepPlayback sweep_playback;      ///< of the view of sweeps

@@ -9,12 +9,14 @@ namespace attnscope {
 namespace {
 
 constexpr int k_preview_bands = 64;
+constexpr int k_sampled_rows = 256;
 
 Matrix computed(const TileRequest& request, const std::stop_token& cancel) {
     const Buffer& buffer = request.head < 0 ? request.stage->buffer.mean(cancel) : request.stage->buffer;
     const int head = std::max(request.head, 0);
     if (request.what == TileRequest::What::preview)
-        return buffer.on_demand()->preview(head, k_preview_bands, cancel);
+        return is_of_pairs(*request.stage->info) ? buffer.on_demand()->preview(head, k_preview_bands, cancel)
+                                                 : buffer.on_demand()->sample(head, k_sampled_rows, cancel);
     return buffer.on_demand()->tile(head, request.level, Pool::dominant, request.region, cancel);
 }
 

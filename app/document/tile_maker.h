@@ -19,7 +19,8 @@ namespace attnscope {
 struct TileRequest {
     enum class What {
         tile,     ///< OnDemandValues::tile(), strongest values
-        preview,  ///< OnDemandValues::preview(); level and region are not used
+        preview,  ///< OnDemandValues::preview(), or sample() where columns are features; level and region
+                  ///< are not used
     };
     StagePtr stage;
     int head = 0;  ///< −1: the mean

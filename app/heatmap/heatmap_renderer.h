@@ -1,5 +1,5 @@
 // Heatmaps inside ImGui's windows: matrices as textures, colored by the graphics card. The color of every
-// cell, closed ones included, is decided in shaders/heatmap.frag; Figure::fill (core/picture/figure.cpp)
+// cell, closed ones included, is decided in shaders/heatmap.frag; Figure::fill (core/picture/cell_color.cpp)
 // decides the same for pictures.
 #pragma once
 

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <vector>
 
-#include "app/actions/search.h"
+#include "app/actions/find_text.h"
 #include "app/panels/dialog_parts.h"
 #include "app/panels/panels.h"
 #include "app/ui/style.h"
@@ -57,7 +57,14 @@ bool walk_palette(Desk& desk, int count) {
     return step != 0;
 }
 
-void palette_dialog(Desk& desk, const Ui& ui, ActionContext& context) {
+/// A field, and a list of what it finds, from which Enter or a click picks.
+struct SearchWords {
+    const char* hint;
+    const char* help;
+};
+
+void search_dialog(Desk& desk, const Ui& ui, ActionContext& context, const SearchWords& words,
+                   std::vector<SearchEntry> (*find)(const ActionContext&, std::string_view)) {
     if (desk.state.dialog_opens) {
         desk.state.palette_text.clear();
         desk.state.palette_entry = 0;
@@ -66,11 +73,9 @@ void palette_dialog(Desk& desk, const Ui& ui, ActionContext& context) {
     constexpr float k_search_width = 560;
     ImGui::SetNextItemWidth(dialog_width(ui, k_search_width));
     const std::string before = desk.state.palette_text;
-    const bool entered = line_field(ui, "##palette", "Search actions, settings, stages, examples, questions",
-                                    "Type a name or another word for it; ↑ and ↓ choose, Enter opens",
-                                    desk.state.palette_text);
+    const bool entered = line_field(ui, "##palette", words.hint, words.help, desk.state.palette_text);
     if (desk.state.palette_text != before) desk.state.palette_entry = 0;
-    const std::vector<SearchEntry> found = search(context, desk.state.palette_text);
+    const std::vector<SearchEntry> found = find(context, desk.state.palette_text);
     const bool walked = walk_palette(desk, static_cast<int>(found.size()));
     int chosen = entered && !found.empty() ? desk.state.palette_entry : -1;
     const float width = dialog_width(ui, k_search_width), kind_width = ui.px(120);
@@ -85,7 +90,7 @@ void palette_dialog(Desk& desk, const Ui& ui, ActionContext& context) {
         ImGui::SameLine(width - kind_width);
         ImGui::TextDisabled("%s", entry.kind.c_str());
     }
-    if (found.empty())
+    if (found.empty() && !desk.state.palette_text.empty())
         ImGui::TextDisabled("%s", ("Nothing found for “" + desk.state.palette_text + "”").c_str());
     ImGui::EndChild();
     // What Enter would open, in one line, which takes its space even if it is empty.
@@ -95,6 +100,23 @@ void palette_dialog(Desk& desk, const Ui& ui, ActionContext& context) {
     if (chosen < 0) return;
     desk.state.dialog = Dialog::none;
     found[static_cast<std::size_t>(chosen)].run(context);
+}
+
+void palette_dialog(Desk& desk, const Ui& ui, ActionContext& context) {
+    search_dialog(desk, ui, context,
+                  {"Search actions, settings, stages, examples, questions, words of the text",
+                   "Type a name or another word for it; ↑ and ↓ choose, Enter opens"},
+                  search);
+}
+
+void find_dialog(Desk& desk, const Ui& ui, ActionContext& context) {
+    search_dialog(desk, ui, context,
+                  {"Word, words in a row, or #12 for the 12th token",
+                   "Finds tokens, from the locked one on; ↑ and ↓ choose, Enter locks one and goes to it"},
+                  [](const ActionContext& c, std::string_view text) {
+                      constexpr std::size_t k_most_found = 100;
+                      return find_text(c, text, k_most_found);
+                  });
 }
 
 const char* title_of(Dialog dialog) {
@@ -107,6 +129,7 @@ const char* title_of(Dialog dialog) {
         case Dialog::keys: return "Shortcuts";
         case Dialog::about: return "About";
         case Dialog::palette: return "Search";
+        case Dialog::find: return "Find in the text";
         case Dialog::gallery: return "Examples";
         case Dialog::parity: return "CPU and GPU";
         case Dialog::none: break;
@@ -124,6 +147,7 @@ void contents(Desk& desk, const Ui& ui, ActionContext& context) {
         case Dialog::keys: return keys_dialog(desk, ui);
         case Dialog::about: return about_dialog(desk, ui);
         case Dialog::palette: return palette_dialog(desk, ui, context);
+        case Dialog::find: return find_dialog(desk, ui, context);
         case Dialog::gallery: return gallery_dialog(desk, ui, context);
         case Dialog::parity: return parity_dialog(desk, ui);
         case Dialog::none: return;

@@ -84,7 +84,7 @@ std::string derived_text(const Desk& desk, OptionSection section) {
 /// An option that a section shows before one of its own, though it belongs to another section.
 struct Guest {
     OptionSection section;
-    std::string_view before;
+    OptionName before;
     OptionName option;
 };
 constexpr Guest k_guests[] = {{OptionSection::transformer, "ablate", "feed-forward-size"},

@@ -199,6 +199,33 @@ void formats_row(const Ui& ui, ExportForm& form) {
     });
 }
 
+/// "rows 120 to 160, columns 1 to 40"
+std::string region_text(const Region& part) {
+    return fmt::format("rows {} to {}, columns {} to {}", part.row + 1, part.end_row(), part.column + 1,
+                       part.end_column());
+}
+
+/// All of the matrix or, where the window shows a part of it, that part.
+void part_row(Desk& desk, const Ui& ui) {
+    std::optional<Region>& region = desk.state.export_form.presentation.region;
+    const bool is_pipeline = desk.document.presentation().view == ViewKind::pipeline;
+    const std::optional<Region> seen = is_pipeline ? desk.state.in_sight : std::nullopt;
+    const bool may_be_part = desk.state.export_form.what == ExportForm::What::stage &&
+                             is_of_pairs(*stage_on_screen(desk).info) && (seen || region);
+    if (!may_be_part) return region.reset();
+    row(ui, "Part", [&] {
+        const float left = ImGui::GetCursorPosX();
+        if (radio_button(ui, "whole matrix", "All rows and columns", !region)) region.reset();
+        if (is_wide(ui))
+            ImGui::SameLine();
+        else
+            ImGui::SetCursorPosX(left);
+        const Region part = region ? *region : *seen;
+        if (radio_button(ui, region_text(part).c_str(), "The part that is in sight", region.has_value()))
+            region = part;
+    });
+}
+
 void what_to_export(Desk& desk, const Ui& ui) {
     ExportForm& form = desk.state.export_form;
     what_row(desk, ui);
@@ -216,6 +243,7 @@ void what_to_export(Desk& desk, const Ui& ui) {
             choices.push_back({std::to_string(h), fmt::format("head {}", h), ""});
         form_choice(desk, ui, "Heads", "head", choices);
     }
+    part_row(desk, ui);
     formats_row(ui, form);
 }
 
@@ -455,7 +483,7 @@ void export_form(Desk& desk, const Ui& ui) {
         if (desk.state.dialog_opens || form.refocus) ImGui::SetKeyboardFocusHere();
         form.refocus = false;
         ImGui::SetNextItemWidth(ImGui::CalcItemWidth() - ui.px(k_browse + 8));
-        entered = line_field(ui, "##folder", "", "The folder to write into; it is made if there is none",
+        entered = line_field(ui, "##folder", "", "The folder to write into; created if it does not exist",
                              form.folder);
         ImGui::SameLine(0, ui.px(8));
         if (push_button(ui, "Browse…", "Pick the folder from a list", ui.px(k_browse)))

@@ -309,7 +309,8 @@ void give_dialog(Desk& desk, const Ui& ui) {
         // A dropped file may be named as the matrix that it holds.
         const std::string named = form.reads_file ? std::filesystem::path(form.file).stem().string() : "";
         start_with(desk, ui, form, first_name(names_here(desk), {named, focused, form.name}));
-        form.applies_file = form.reads_file && form.name == "mask" && focused == "mask";
+        form.applies_file =
+            form.reads_file && form.name == focused && CustomName(focused) == CustomName("mask");
         form.applying = false;
     }
     if (take_file(desk, form)) apply(desk, form);
@@ -319,7 +320,7 @@ void give_dialog(Desk& desk, const Ui& ui) {
     problem_lines(ui, form.problem);
     if (push_button(ui, "Apply", "Sets the matrix to these values", ui.px(110))) apply(desk, form);
     ImGui::SameLine();
-    if (push_button(ui, "Discard", "Computes or draws the matrix again", ui.px(110),
+    if (push_button(ui, "Discard", "Discards the custom matrix: it is computed or drawn again", ui.px(110),
                     desk.document.experiment().is_given(form.name))) {
         discard_custom(desk.document, form.name);
         desk.state.dialog = Dialog::none;

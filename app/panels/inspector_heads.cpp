@@ -20,7 +20,7 @@ struct HeadValue {
     float value;
 };
 
-std::vector<HeadValue> values_in_heads(const Survey& survey, const std::string& order, const Cell& cell) {
+std::vector<HeadValue> values_in_heads(const Survey& survey, const HeadsOrder& order, const Cell& cell) {
     std::vector<HeadValue> values;
     for (const SurveyedHead* each : in_order(survey, order)) {
         const Buffer& buffer = each->stage->buffer;
@@ -54,7 +54,7 @@ void cell_in_every_head(Desk& desk, const Column& c, const InspectedCell& at, co
     const std::shared_ptr<const Survey> survey = desk.document.survey();
     if (!survey || at.slot != SlotName::live || survey->of.trace != desk.document.trace()) return;
     if (survey->heads.size() < 2 || survey->of.stage != at.stage->info) return;
-    const std::string& order = desk.state.heads_order;
+    const HeadsOrder& order = desk.state.heads_order;
     const std::vector<HeadValue> values = values_in_heads(*survey, order, at.cell);
     // Weights are bars of 0 … 1, as in the row.
     float largest = at.stage->info->unit == Unit::probability ? 1 : 0, text_room = 0;
@@ -62,7 +62,7 @@ void cell_in_every_head(Desk& desk, const Column& c, const InspectedCell& at, co
         if (std::isfinite(each.value)) largest = std::max(largest, std::abs(each.value));
         text_room = std::max(text_room, text_width(c.ui.fonts.mono_small, reading_text(each.value)));
     }
-    heading(c, "THIS CELL IN EVERY HEAD", "by " + order);
+    heading(c, "THIS CELL IN EVERY HEAD", "by " + name_of_order(order));
     const float pitch = c.ui.px(k_head_row);
     ImGuiListClipper clipper;
     clipper.Begin(static_cast<int>(values.size()), pitch);

@@ -10,6 +10,7 @@
 #include "app/panels/inspector_column.h"
 #include "app/panels/inspector_compare.h"
 #include "app/panels/inspector_heads.h"
+#include "app/panels/inspector_links.h"
 #include "app/panels/panels.h"
 #include "app/panels/proof_table.h"
 #include "app/ui/widgets.h"
@@ -304,7 +305,8 @@ void summary(const Column& c, const Proof& proof, const InspectedCell& at) {
     const auto keys = static_cast<int>(proof.row.size());
     heading(c, "STATISTICS", "");
     fact(c, "entropy",
-         fmt::format("−Σ w ln w over the row: 0 if one key has all the weight, ln {} = {} if all {} have the "
+         fmt::format("−Σ p ln p over the row's shares p = w ÷ Σ w: 0 if one key has all the weight, ln {} = "
+                     "{} if all {} have the "
                      "same weight",
                      keys, fixed_text(std::log(keys), 3), keys),
          fixed_text(s.entropy, 3) + " nat");
@@ -370,9 +372,10 @@ void since_step_0(Desk& desk, const Column& c, const InspectedCell& at) {
     c.advance(20);
 }
 
-void nothing_pointed_at(const Column& c) {
+void nothing_pointed_at(Desk& desk, const Column& c) {
     heading(c, "INSPECTOR", "");
     remark(c, "Point at a cell to see why it has its value. Click to lock it, Esc to unlock.");
+    if (desk.document.trace()) strongest_links_list(desk, c);
 }
 
 void proof_of(Desk& desk, const Column& c, const InspectedCell& at) {
@@ -422,7 +425,7 @@ void inspector_panel(Desk& desk, const Ui& ui, const Area& area) {
     else if (const auto at = inspected_cell(desk.document, desk.state))
         proof_of(desk, column, *at);
     else
-        nothing_pointed_at(column);
+        nothing_pointed_at(desk, column);
     ImGui::Dummy({1, ui.px(12)});
     ImGui::PopStyleVar();
     ImGui::EndChild();

@@ -109,7 +109,7 @@ void show_stage(Desk& desk, const StageKey& key, const std::string& gesture = {}
 
 /// The stage that a custom matrix is; nullopt where it is none, as the rows of words are.
 std::optional<StageKey> find_stage_of(const Desk& desk, const std::string& name) {
-    if (name == "mask") return mask_stage(desk.document.experiment());
+    if (CustomName(name) == CustomName("mask")) return mask_stage(desk.document.experiment());
     return find_stage_key(name);
 }
 
@@ -183,7 +183,7 @@ void mask_rows(Desk& desk, const Ui& ui, const Option& option) {
 void given_rows(Desk& desk, const Ui& ui, const Option& option) {
     const auto given = desk.document.experiment().weights.given;  // copied, as a button changes it
     for (const auto& [name, matrix] : given)
-        if (name != "mask")
+        if (CustomName(name) != CustomName("mask"))
             option_row(desk, ui, option,
                        [&, &name = name, &matrix = matrix](float width) {
                            given_fields(desk, ui, name, matrix, width);

@@ -44,7 +44,7 @@ void search_field(const Ui& ui, const Area& area, float left, const std::functio
     const bool roomy = width >= ui.px(180);
     const ImVec2 at{area.max.x - ui.px(16) - width, area.min.y + (area.height() - height) / 2};
     ImGui::SetCursorScreenPos(at);
-    if (ImGui::InvisibleButton("search", {width, height})) run(*find_action("help.palette"));
+    if (ImGui::InvisibleButton("search", {width, height})) run(action_named("help.palette"));
     ImDrawList* list = ImGui::GetWindowDrawList();
     list->AddRectFilled(at, {at.x + width, at.y + height}, ink(ui.theme.raised), height / 2);
     draw_text(list, ui.fonts.caption, {at.x + width / 2, at.y + ui.px(3)},

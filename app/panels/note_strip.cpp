@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <filesystem>
 #include <string_view>
 #include <vector>
@@ -29,7 +30,7 @@ bool shows(const Desk& desk) {
 
 /// An action that a note offers beside closing it.
 struct Offer {
-    const char* action;
+    ActionName action;
     bool (*is_shown)(const Desk& desk);
 };
 
@@ -51,7 +52,7 @@ constexpr Offer k_offers[] = {{"help.tour", has_not_toured},
                               {"training.learned", is_random},
                               {"training.watch", is_learned}};
 
-std::string label_of(const Offer& offer) { return std::string(find_action(offer.action)->title); }
+std::string label_of(const Offer& offer) { return std::string(action_named(offer.action).title); }
 
 float offer_width(const Ui& ui, const Offer& offer) {
     return text_width(ui.fonts.body, label_of(offer)) + ui.px(24);
@@ -122,8 +123,8 @@ void offers(Desk& desk, const Ui& ui, const Area& area, float right,
         if (!offer.is_shown(desk)) continue;
         right -= offer_width(ui, offer);
         ImGui::SetCursorScreenPos({right, (area.min.y + area.max.y - height) / 2});
-        if (small_button(ui, offer.action, label_of(offer), "", offer_width(ui, offer)))
-            return run(*find_action(offer.action));
+        if (small_button(ui, offer.action.c_str(), label_of(offer), "", offer_width(ui, offer)))
+            return run(action_named(offer.action));
         right -= ui.px(8);
     }
 }
@@ -134,9 +135,9 @@ std::string note_title(const Document& document) {
     const std::string& note = document.session().note;
     const Question* question = question_with_note(note);
     const NamedExample* example = example_with_note(note);
-    const std::string name = question  ? std::string(question->text)
-                             : example ? example->name
-                                       : std::filesystem::path(document.file()).stem().string();
+    std::string name = question  ? std::string(question->text)
+                       : example ? example->name
+                                 : std::filesystem::path(document.file()).stem().string();
     const Session& noted = example ? example->session : document.as_opened();
     if (noted.experiment == document.experiment()) return name;
     return fmt::format("{}{}(before your changes)", name, name.empty() ? "" : " ");
@@ -156,7 +157,7 @@ void note_strip(Desk& desk, const Ui& ui, const Area& area, const std::function<
     list->AddRectFilled(area.min, area.max, ink(ui.theme.panel));
     list->AddRectFilled(area.min, {area.min.x + ui.px(3), area.max.y}, ink(ui.theme.accent, 0.8f));
     list->AddLine({area.min.x, area.max.y - 1}, {area.max.x, area.max.y - 1}, ink(ui.theme.line));
-    const int most = static_cast<int>((area.height() - ui.px(2 * k_padding)) / ui.px(k_line) + 0.5f);
+    const int most = static_cast<int>(std::lround((area.height() - ui.px(2 * k_padding)) / ui.px(k_line)));
     const NoteText note = lay_out_note(desk, ui, text_room(desk, ui, area.width()), most);
     const float left = area.min.x + ui.px(k_note_margin), top = area.min.y + ui.px(k_padding + 1);
     ImGui::SetCursorScreenPos({left, area.min.y});

@@ -94,20 +94,22 @@ void window_row(Desk& desk, const Ui& ui, const Option& option) {
 // The image
 // -----------------------------------------------------------------------------------------------------
 
+constexpr const char* k_picture_of_file = "a file";
+
 std::string shown_picture(const Experiment& e) {
     if (!e.input.image) return "none";
-    return *e.input.image == drawn_picture() ? "drawn" : "a file";
+    return *e.input.image == drawn_picture() ? "drawn" : k_picture_of_file;
 }
 
 void picture_row(Desk& desk, const Ui& ui, const Option& option) {
     const std::string current = shown_picture(desk.document.experiment());
     std::vector<Choice> choices = {{"none", "none", "The keys come from the sentence"},
                                    {"drawn", "drawn", "The built-in picture"}};
-    if (current == "a file")
-        choices.push_back({"a file", "a file", "File ▸ Open picture… opens another one"});
+    if (current == k_picture_of_file)
+        choices.push_back({k_picture_of_file, k_picture_of_file, "File ▸ Open picture… opens another one"});
     option_row(desk, ui, option, [&](float) {
         const auto picked = choice_field(ui, "##choice", choices, current);
-        if (picked && *picked != "a file") set_option(desk, option, *picked);
+        if (picked && *picked != k_picture_of_file) set_option(desk, option, *picked);
     });
 }
 
@@ -167,7 +169,7 @@ void step_row(Desk& desk, const Ui& ui, const Option& option) {
 }
 
 struct OwnRows {
-    std::string_view option;
+    OptionName option;
     void (*draw)(Desk& desk, const Ui& ui, const Option& option);
 };
 constexpr OwnRows k_own_rows[] = {
@@ -189,7 +191,8 @@ constexpr OwnRows k_own_rows[] = {
 }  // namespace
 
 void own_rows(Desk& desk, const Ui& ui, const Option& option) {
-    const auto found = std::ranges::find(k_own_rows, option.name, &OwnRows::option);
+    const auto found =
+        std::ranges::find(k_own_rows, option.name, [](const OwnRows& rows) { return rows.option.text(); });
     if (found == std::end(k_own_rows))
         throw std::logic_error(fmt::format("{} has no row of its own", option.name));
     found->draw(desk, ui, option);

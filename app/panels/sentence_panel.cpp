@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "app/document/find_tokens.h"
 #include "app/document/inspected.h"
 #include "app/panels/panels.h"
 #include "app/ui/widgets.h"
@@ -21,7 +22,10 @@ constexpr float k_chip_height = 24;
 constexpr float k_chip_gap = 8;
 constexpr int k_chip_lines = 3;
 constexpr std::size_t k_most_chips = 1000;  ///< more than the lines of any window have room for
-constexpr float k_low = 600;                ///< units; a lower window has one line of chips
+constexpr std::size_t k_long_text =
+    2000;  ///< bytes; of a longer one the field shows a part until it is typed in
+constexpr std::size_t k_excerpt = 600;  ///< bytes, more than a field has room for
+constexpr float k_low = 600;            ///< units; a lower window has one line of chips
 
 /// One token of a sentence, as shown.
 struct Chip {
@@ -85,14 +89,16 @@ const std::vector<std::string>& labels_of(const Trace& trace, const Sentence& se
     return has_keys ? trace.columns : k_none;
 }
 
-/// The first tokens in the newest trace, no more than `most`.
-std::vector<std::string> tokens_of(const Trace& trace, const Sentence& sentence, std::size_t most) {
+/// The tokens in the newest trace from one on, no more than `most`.
+std::vector<std::string> tokens_of(const Trace& trace, const Sentence& sentence, int first,
+                                   std::size_t most) {
     if (sentence.role->says_rows) {
         const Stage* tokens = trace.find(sentence.role->tokens);
         return tokens ? words_of(trace, *tokens) : std::vector<std::string>();
     }
     const std::vector<std::string>& all = labels_of(trace, sentence);
-    return {all.begin(), all.begin() + static_cast<std::ptrdiff_t>(std::min(most, all.size()))};
+    const auto begin = all.begin() + std::min<std::ptrdiff_t>(first, std::ssize(all));
+    return {begin, begin + std::min(static_cast<std::ptrdiff_t>(most), all.end() - begin)};
 }
 
 std::size_t token_count(const Trace& trace, const Sentence& sentence) {
@@ -108,20 +114,43 @@ std::string guess_of(const Trace& trace, const std::string& token) {
     return lexicon().find(word).source == LexiconEntry::Source::guessed ? lexicon_source(word) : "";
 }
 
-/// The chips of the newest trace, broken into lines.
-std::vector<Chip> lay_out(Desk& desk, const Ui& ui, const Sentence& sentence, float width, int most_lines) {
+/// The token of the locked cell; without one that in the middle of what is zoomed to; 0 where all is in
+/// sight.
+int token_in_sight(const Desk& desk, const Trace& trace, const Sentence& sentence) {
+    const int locked = locked_token(trace, desk.document.presentation(), sentence.of_keys);
+    if (locked >= 0) return locked;
+    const std::optional<Region>& seen = desk.state.in_sight;
+    if (!seen || desk.document.presentation().view != ViewKind::pipeline) return 0;
+    return sentence.of_keys ? seen->column + seen->columns / 2 : seen->row + seen->rows / 2;
+}
+
+std::string before_text(int first_chip) { return fmt::format("{} before …", first_chip); }
+float before_width(const Ui& ui, int first_chip) {
+    return text_width(ui.fonts.caption, before_text(first_chip)) + ui.px(k_chip_gap);
+}
+
+/// The first of the tokens that have a chip. Those of a long sentence begin some tokens before the one in
+/// sight, and stay while that moves by a few tokens.
+int first_chip(const Desk& desk, const Trace& trace, const Sentence& sentence, int that_fit) {
+    const int token = token_in_sight(desk, trace, sentence), step = std::max(1, that_fit / 2);
+    if (token < that_fit || sentence.role->says_rows) return 0;
+    return std::max(0, token / step * step - step / 2);
+}
+
+/// The chips of the newest trace from a token on, broken into lines, as far as they fit.
+std::vector<Chip> lay_out_from(const Trace& trace, const Ui& ui, const Sentence& sentence, int first_token,
+                               float width, int most_lines) {
     std::vector<Chip> chips;
-    const Trace* trace = desk.document.trace().get();
-    if (!trace) return chips;
-    const Mechanism& mechanism = mechanism_of(trace->experiment);
+    const Mechanism& mechanism = mechanism_of(trace.experiment);
     const bool first = !sentence.role->says_rows && sentence.of_keys == mechanism.first.is_of_keys;
-    const Stage* ids = trace->find((first ? mechanism.first : mechanism.second).tokens);
-    const std::vector<std::string> tokens = tokens_of(*trace, sentence, k_most_chips);
-    float x = 0;
+    const Stage* ids = trace.find((first ? mechanism.first : mechanism.second).tokens);
+    const std::vector<std::string> tokens = tokens_of(trace, sentence, first_token, k_most_chips);
+    float x = first_token > 0 ? before_width(ui, first_token) : 0;
     int line = 0;
-    for (int i = 0; i < static_cast<int>(tokens.size()); ++i) {
-        const std::string text = legible(tokens[std::size_t(i)]);
-        const std::string id = ids ? std::to_string(static_cast<int>(ids->buffer.at(0, i, 0))) : "";
+    for (std::size_t i = 0; i < tokens.size(); ++i) {
+        const int token = first_token + static_cast<int>(i);
+        const std::string text = legible(tokens[i]);
+        const std::string id = ids ? std::to_string(static_cast<int>(ids->buffer.at(0, token, 0))) : "";
         const float chip = text_width(ui.fonts.body, text) + text_width(ui.fonts.mono_small, id) + ui.px(32);
         // The last line leaves room for the number of chips left out.
         const float room = width - (line + 1 == most_lines ? ui.px(100) : 0);
@@ -130,11 +159,20 @@ std::vector<Chip> lay_out(Desk& desk, const Ui& ui, const Sentence& sentence, fl
             ++line;
         }
         if (line >= most_lines) break;
-        chips.push_back(
-            {i, text, id, x, std::min(chip, width), line, guess_of(*trace, tokens[std::size_t(i)])});
+        chips.push_back({token, text, id, x, std::min(chip, width), line, guess_of(trace, tokens[i])});
         x += chip + ui.px(k_chip_gap);
     }
     return chips;
+}
+
+/// The chips of the newest trace: of all tokens or, of a long sentence, of those around the one in sight.
+std::vector<Chip> lay_out(const Desk& desk, const Ui& ui, const Sentence& sentence, float width,
+                          int most_lines) {
+    const Trace* trace = desk.document.trace().get();
+    if (!trace) return {};
+    std::vector<Chip> chips = lay_out_from(*trace, ui, sentence, 0, width, most_lines);
+    const int first = first_chip(desk, *trace, sentence, static_cast<int>(chips.size()));
+    return first == 0 ? chips : lay_out_from(*trace, ui, sentence, first, width, most_lines);
 }
 
 int undo_run(Interaction& state, const std::string& before, const std::string& after) {
@@ -209,6 +247,62 @@ void underline_unknown(Desk& desk, const Ui& ui, const Sentence& sentence, const
     }
 }
 
+/// The byte at which a token begins in the text of a sentence: the first place where it can stand after those
+/// before it.
+std::size_t byte_of(Desk& desk, const Trace& trace, const Sentence& sentence, int token) {
+    const std::string& text = desk.document.experiment().input.*sentence.text;
+    TokenPosition& known = desk.state.in_text[sentence.second ? 1 : 0];
+    if (known.token == token && known.text == text) return known.byte;
+    std::size_t at = 0;
+    const std::vector<std::string>& tokens = labels_of(trace, sentence);
+    for (int i = 0; i < token; ++i) {
+        const std::string& each = tokens[static_cast<std::size_t>(i)];
+        const std::size_t found = text.find(each, at);
+        if (found == text.npos) break;  // the text is not in normalization form C
+        at = found + each.size();
+    }
+    while (at < text.size() && text[at] == ' ') ++at;
+    known = {text, token, at};
+    return at;
+}
+
+/// The byte of a line of text that is drawn at `x` pixels from its start.
+std::size_t byte_at(ImFont* font, const std::string& text, float x) {
+    std::size_t at = 0;
+    for (const std::string_view each : graphemes(text)) {
+        if (text_width(font, text.substr(0, at + each.size())) > x) break;
+        at += each.size();
+    }
+    return at;
+}
+
+/// The part of a long text around the token in sight, in place of the field, which a click brings back.
+void excerpt(Desk& desk, const Ui& ui, const Sentence& sentence, TextField& field, const Area& area,
+             float width) {
+    const std::string& text = desk.document.experiment().input.*sentence.text;
+    const Trace* trace = desk.document.trace().get();
+    constexpr int k_before = 3;
+    const int token = trace && !is_behind(desk, sentence)
+                          ? std::max(0, token_in_sight(desk, *trace, sentence) - k_before)
+                          : 0;
+    const std::size_t begin = token > 0 ? byte_of(desk, *trace, sentence, token) : 0;
+    const std::size_t end = code_point_begin(text, std::min(begin + k_excerpt, text.size()));
+    std::string part = text.substr(begin, end - begin);
+    std::ranges::replace_if(
+        part, [](char c) { return c == '\n' || c == '\r' || c == '\t'; }, ' ');
+    const std::string before = begin > 0 ? "… " : "";
+    const float left = area.min.x + ui.px(14);
+    ImGui::InvisibleButton("excerpt", {width, area.height()});
+    if (ImGui::IsItemClicked()) {
+        const float x = ImGui::GetIO().MousePos.x - left - text_width(ui.fonts.sentence, before);
+        field.put_caret(begin + byte_at(ui.fonts.sentence, part, x));
+        (sentence.second ? desk.state.edit_second_sentence : desk.state.edit_sentence) = true;
+    }
+    draw_text(ImGui::GetWindowDrawList(), ui.fonts.sentence,
+              {left, (area.min.y + area.max.y - compat::font_size(*ui.fonts.sentence)) / 2},
+              ink(ui.theme.text), before + part, Align::left, width - ui.px(20));
+}
+
 /// The text field at the cursor, `width` wide; true while it has the keyboard.
 bool text_input(Desk& desk, const Ui& ui, const Sentence& sentence, TextField& field, const Area& area,
                 float width) {
@@ -219,6 +313,14 @@ bool text_input(Desk& desk, const Ui& ui, const Sentence& sentence, TextField& f
     ImGui::PushStyleColor(ImGuiCol_FrameBg, 0);
     bool& edit = sentence.second ? desk.state.edit_second_sentence : desk.state.edit_sentence;
     if (keyboard_use(ui, ImGui::GetID(sentence.id), area).pressed) edit = true;
+    const bool is_long = (desk.document.experiment().input.*sentence.text).size() > k_long_text;
+    if (is_long && !edit && !field.has_keyboard()) {
+        excerpt(desk, ui, sentence, field, area, width);
+        ImGui::PopStyleColor();
+        ImGui::PopStyleVar(2);
+        ImGui::PopFont();
+        return false;
+    }
     if (edit) ImGui::SetKeyboardFocusHere();
     edit = false;
     ImGui::SetNextItemWidth(width);
@@ -250,7 +352,7 @@ void sentence_field(Desk& desk, const Ui& ui, const Sentence& sentence, const Ar
     const std::string words = facts(desk, sentence);
     const bool roomy = text_width(ui.fonts.caption, words) < 0.4f * area.width();
     const float facts_width = roomy ? text_width(ui.fonts.caption, words) : 0;
-    const Action& another = *find_action("training.sentence");
+    const Action& another = action_named("training.sentence");
     const bool of_task = !sentence.second && can_be_trained(desk.document.experiment());
     const float remove = sentence.second ? ui.px(28) : of_task ? ui.px(k_new_sentence_width) : 0;
     const std::string unread = why_unread(desk, sentence);
@@ -262,7 +364,7 @@ void sentence_field(Desk& desk, const Ui& ui, const Sentence& sentence, const Ar
     ImGui::EndDisabled();
     ui.controls.disabled = false;
     tooltip(ui, unread);
-    if (unread.empty() && !active) help_at_rest(ui, "Click to type; Ctrl+L goes here");
+    if (unread.empty() && !active) help_at_rest(ui, "Click to type; Ctrl+L goes here; Ctrl+F finds a word");
     underline_unknown(desk, ui, sentence, area, area.width() - facts_width - remove - ui.px(32));
     list->AddRect(area.min, area.max, active ? ink(ui.theme.accent) : ink(ui.theme.line), ui.px(6));
     if (roomy)
@@ -277,7 +379,7 @@ void sentence_field(Desk& desk, const Ui& ui, const Sentence& sentence, const Ar
     if (!sentence.second) return;
     ImGui::SetCursorScreenPos({area.max.x - ui.px(32), area.min.y + ui.px(5)});
     if (small_button(ui, "remove", "×", "Remove the second sentence: back to self-attention", ui.px(26)))
-        run(*find_action("edit.one_sentence"));
+        run(action_named("edit.one_sentence"));
 }
 
 /// Locks the cell that the token stands for (cell_of_token); unlocks it if it is locked. The stage in focus
@@ -346,12 +448,16 @@ void chips(Desk& desk, const Ui& ui, const Sentence& sentence, const Area& area)
         draw_chip(ui, chip, place, asks || (sentence.of_keys && is_key), hovered || is_key, behind);
     }
     ImGui::PopID();
-    const std::size_t count = token_count(*trace, sentence);
-    if (all.size() < count)
+    if (all.empty()) return;
+    if (all.front().token > 0)
+        draw_text(ImGui::GetWindowDrawList(), ui.fonts.caption, {area.min.x, area.min.y + ui.px(6)},
+                  ink(ui.theme.faint), before_text(all.front().token));
+    const auto after = static_cast<int>(token_count(*trace, sentence)) - 1 - all.back().token;
+    if (after > 0)
         draw_text(
             ImGui::GetWindowDrawList(), ui.fonts.caption,
             {area.max.x, area.min.y + static_cast<float>(lines - 1) * ui.px(k_chip_height + 4) + ui.px(6)},
-            ink(ui.theme.faint), fmt::format("and {} more", count - all.size()), Align::right);
+            ink(ui.theme.faint), fmt::format("and {} more", after), Align::right);
 }
 
 constexpr float k_sentence_margin = 16;
@@ -366,7 +472,7 @@ float chips_width(const Ui& ui, float window_width, bool two) {
     return two ? (width - ui.px(k_between)) / 2 : width - add_width(ui) - ui.px(8);
 }
 
-int chip_lines(Desk& desk, const Ui& ui, float window_width, float window_height) {
+int chip_lines(const Desk& desk, const Ui& ui, float window_width, float window_height) {
     const bool two = shows_second(desk);
     int lines = 1;
     for (const Sentence& sentence :
@@ -391,7 +497,7 @@ void add_button(Desk& desk, const Ui& ui, float right, float top,
     const bool hovered = ImGui::IsItemHovered();
     const Area area{{right - width, top}, {right, top + height}};
     if (keyboard_use(ui, ImGui::GetID("add sentence"), area).pressed || clicked)
-        run(*find_action("edit.second_sentence"));
+        run(action_named("edit.second_sentence"));
     ImGui::EndDisabled();
     ui.controls.disabled = false;
     tooltip(ui, unread.empty() ? mechanism_of(desk.document.experiment()).second_sentence : unread);

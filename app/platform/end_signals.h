@@ -1,7 +1,7 @@
 // Signals that end the program: what is open is saved first.
 #pragma once
 
-#include <signal.h>
+#include <signal.h>  // NOLINT(modernize-deprecated-headers): csignal promises no sigset_t
 
 #include <atomic>
 #include <functional>

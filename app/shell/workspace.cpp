@@ -208,7 +208,7 @@ bool Workspace::on_key(const KeyPress& press) {
         if (compat::close_menus()) return wants_frame_ = true;
         if (!dialog && !typing && std::exchange(controls_.focus.id, 0)) return wants_frame_ = true;
         // In the sentence or a number field, Escape belongs to the field.
-        if (dialog || !typing) run(*find_action("escape"));
+        if (dialog || !typing) run(action_named("escape"));
         return dialog;
     }
     if (!dialog && compat::popup_is_open() && moves_in_lists(press))

@@ -152,7 +152,6 @@ ImFont* FontLibrary::add(const std::string& path, float pixels_per_em, const ImW
 
 BuiltFonts FontLibrary::build(float scale, const CharacterRanges& more, const WideText& wide,
                               ShapedText& text) {
-    const auto start = std::chrono::steady_clock::now();
     ImFontAtlas& atlas = *ImGui::GetIO().Fonts;
     atlas.Clear();
     compat::choose_font_builder(atlas);
@@ -186,8 +185,6 @@ BuiltFonts FontLibrary::build(float scale, const CharacterRanges& more, const Wi
         built.warning = "fonts not found: " + missing +
                         "; install fonts-inter, fonts-jetbrains-mono and fonts-dejavu-core";
     }
-    const auto took = std::chrono::steady_clock::now() - start;
-    built.milliseconds = std::chrono::duration<double, std::milli>(took).count();
     return built;
 }
 

@@ -51,7 +51,6 @@ bool add_ranges_for(std::string_view text, CharacterRanges& ranges);
 struct BuiltFonts {
     Fonts fonts;
     std::string warning;  ///< which fonts are missing and what to install; empty if all are found
-    double milliseconds = 0;
 };
 
 /// Reads each font file once and builds atlases from them. Font files come from font_folders() of

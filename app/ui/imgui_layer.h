@@ -45,7 +45,6 @@ public:
     const Fonts& fonts() const { return built_.fonts; }
     const Theme& theme() const { return *theme_; }
     const std::string& font_warning() const { return built_.warning; }
-    double font_milliseconds() const { return built_.milliseconds; }
 
 private:
     struct Context;

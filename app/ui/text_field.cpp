@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <span>
+#include <utility>
 
 #include "app/platform/imgui_compat.h"
 #include "app/ui/shaped_text.h"
@@ -91,6 +92,9 @@ int TextField::on_callback(ImGuiInputTextCallbackData* data) {
         if (edit.replaced) replace(*data, buffer);
         if (!edit.typed.empty() && !(data->Flags & ImGuiInputTextFlags_ReadOnly)) insert(*data, edit.typed);
         if (edit.line && !edit.replaced) edit.field.take_input(edit, *data);
+        if (const auto caret = std::exchange(edit.field.caret_wanted_, std::nullopt))
+            data->CursorPos = data->SelectionStart = data->SelectionEnd =
+                to_widget(edit.field.shown_, std::min(*caret, edit.field.shown_.size()));
         const std::string_view now(data->Buf, static_cast<std::size_t>(data->BufTextLen));
         Selection& selection = edit.field.selection_;
         selection.caret = to_text(now, data->CursorPos);

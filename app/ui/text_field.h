@@ -3,6 +3,7 @@
 
 #include <imgui.h>
 
+#include <optional>
 #include <string>
 
 namespace attnscope {
@@ -22,6 +23,11 @@ public:
     /// Draws the field at the cursor with the current item width; true when the user changed `text` (any
     /// bytes). `flags` must not include callbacks.
     bool draw(const char* label, const char* hint, std::string& text, ImGuiInputTextFlags flags = 0);
+
+    /// Whether it had the keyboard in the newest frame in which it was drawn, or a caret waits for that.
+    bool has_keyboard() const { return active_ || caret_wanted_; }
+    /// Puts the caret before a byte of the text, once the field has the keyboard.
+    void put_caret(std::size_t byte) { caret_wanted_ = byte; }
 
     /// The caret and the other end of the selection, in bytes of the text; equal without a selection.
     struct Selection {
@@ -44,6 +50,7 @@ private:
     std::string shown_;      ///< the text as it was drawn last
     std::string widget_;     ///< that text as the widget holds it
     Selection selection_;
+    std::optional<std::size_t> caret_wanted_;
     float scroll_ = 0;  ///< pixels of the line that are hidden at the left
 };
 

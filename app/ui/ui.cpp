@@ -1,6 +1,7 @@
 #include "app/ui/ui.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "app/platform/imgui_compat.h"
 #include "core/text/tokenizer.h"
@@ -8,7 +9,7 @@
 namespace attnscope {
 
 ImU32 ink(Rgb8 color, float alpha) {
-    return IM_COL32(color.red, color.green, color.blue, static_cast<int>(alpha * 255 + 0.5f));
+    return IM_COL32(color.red, color.green, color.blue, static_cast<int>(std::lround(alpha * 255)));
 }
 
 int cell_at(float position, int count) {

@@ -49,4 +49,17 @@ void pan(Zoom& zoom, const MatrixPlace& place) {
     zoom.y = step(zoom.y, moved.y, place.rows);
 }
 
+void show_cell(Zoom& zoom, const MatrixPlace& place, const Cell& cell, float least, float preferred) {
+    const auto middle = [](const AxisPlace& axis, int at) { return (at + 0.5) / axis.count; };
+    const auto in_sight = [](const AxisPlace& axis, int at) {
+        return axis.begin(at) >= axis.view_min - 0.5f && axis.begin(at + 1) <= axis.view_max + 0.5f;
+    };
+    const float pitch = std::min(place.rows.pitch, place.columns.pitch);
+    const bool is_large = pitch >= least;
+    if (is_large && in_sight(place.rows, cell.row) && in_sight(place.columns, cell.column)) return;
+    const double factor = is_large ? zoom.factor : zoom.factor * preferred / pitch;
+    zoom = {std::clamp(factor, 1.0, largest_zoom(place)), middle(place.columns, cell.column),
+            middle(place.rows, cell.row)};
+}
+
 }  // namespace attnscope

@@ -46,4 +46,8 @@ void zoom_by(Zoom& zoom, const MatrixPlace& place, float notches);
 /// Pans by the distance that the mouse has moved.
 void pan(Zoom& zoom, const MatrixPlace& place);
 
+/// Zooms and pans so that a cell is in sight and at least `least` pixels wide and high; then as large as
+/// `preferred`.
+void show_cell(Zoom& zoom, const MatrixPlace& place, const Cell& cell, float least, float preferred);
+
 }  // namespace attnscope

@@ -13,6 +13,7 @@
 #include "app/views/matrix_panel.h"
 #include "app/views/views.h"
 #include "core/graph/explain.h"
+#include "core/graph/row_entropy.h"
 #include "core/mechanism/mechanisms.h"
 #include "core/number_text.h"
 #include "core/session/comparisons.h"
@@ -96,18 +97,17 @@ void preset_items(Desk& desk, const Ui& ui, const Run& run) {
         if (ImGui::MenuItem(std::string(preset.name).c_str())) apply(desk, preset);
         tooltip(ui, std::string(preset.help));
     }
-    const Action& parity = *find_action("compute.parity");
+    const Action& parity = action_named("compute.parity");
     if (ImGui::MenuItem("CPU and GPU…")) run(parity);
 }
 
-float button(Desk& desk, const Ui& ui, ImVec2 at, const char* action, const char* label, const Run& run) {
-    static_cast<void>(desk);
-    const Action& found = *find_action(action);
+float button(const Ui& ui, ImVec2 at, ActionName action, const char* label, const Run& run) {
+    const Action& found = action_named(action);
     const float width = text_width(ui.fonts.body, label) + ui.px(24);
     ImGui::SetCursorScreenPos(at);
     const std::string keys = shortcut_text(found.shortcut);
     const std::string help = std::string(found.title) + (keys.empty() ? "" : " (" + keys + ")");
-    if (small_button(ui, action, label, help.c_str(), width)) run(found);
+    if (small_button(ui, action.c_str(), label, help.c_str(), width)) run(found);
     return width + ui.px(8);
 }
 
@@ -116,7 +116,7 @@ void header(Desk& desk, const Ui& ui, const Area& area, const Run& run) {
     float x = area.min.x;
     const float y = area.min.y;
     const bool pinned = desk.document.session().pinned.has_value();
-    x += button(desk, ui, {x, y}, "compare.pin", pinned ? "Pin again" : "Pin as A", run);
+    x += button(ui, {x, y}, "compare.pin", pinned ? "Pin again" : "Pin as A", run);
     const char* const with = "Compare with ▾";
     ImGui::SetCursorScreenPos({x, y});
     const float width = text_width(ui.fonts.body, with) + ui.px(24);
@@ -130,8 +130,8 @@ void header(Desk& desk, const Ui& ui, const Area& area, const Run& run) {
     }
     x += width + ui.px(8);
     if (pinned) {
-        x += button(desk, ui, {x, y}, "compare.exchange", "Swap A and B", run);
-        x += button(desk, ui, {x, y}, "compare.unpin", "Unpin", run);
+        x += button(ui, {x, y}, "compare.exchange", "Swap A and B", run);
+        x += button(ui, {x, y}, "compare.unpin", "Unpin", run);
     }
     const std::string differ = pinned ? differences_text(desk.document.session()) : "";
     const float below = y + ui.px(38);
@@ -144,7 +144,7 @@ void header(Desk& desk, const Ui& ui, const Area& area, const Run& run) {
 }
 
 /// The presets as buttons with the question that each answers, while nothing is pinned.
-void invitation(Desk& desk, const Ui& ui, const Area& area, const Run& run) {
+void invitation(Desk& desk, const Ui& ui, const Area& area) {
     ImDrawList* list = ImGui::GetWindowDrawList();
     float y = area.min.y + ui.px(6);
     draw_text(list, ui.fonts.title, {area.min.x, y}, ink(ui.theme.text),
@@ -166,7 +166,6 @@ void invitation(Desk& desk, const Ui& ui, const Area& area, const Run& run) {
                   ink(ui.theme.secondary), help, Align::left, area.width() - width - ui.px(16));
         y += ui.px(32);
     }
-    static_cast<void>(run);
 }
 
 // ---- where the two part
@@ -441,6 +440,22 @@ void interact(Desk& desk, const Ui& ui, const CompareScene& scene, ComparePanel 
         toggle_lock(desk, *scene.b, {lit.row_b, lit.column_b});
 }
 
+/// What stands above a matrix: its side, formula, head and range.
+void caption_of(const Ui& ui, const CompareScene& scene, ComparePanel panel, ImVec2 at, float width,
+                const ColorScale& scale) {
+    if (panel == panel_difference)
+        return panel_caption(ui, at.x, at.y, width, "B − A",
+                             scene.difference->facts.differs() ? "" : "no cell differs",
+                             "range " + range_words(scale));
+    const bool of_a = panel == panel_a;
+    const ShownStage& shown = of_a ? *scene.a : *scene.b;
+    const ComparedSide& side = of_a ? scene.comparison->of.a : scene.comparison->of.b;
+    const std::string part = part_text(*side.trace, side.head, side.layer);
+    panel_caption(
+        ui, at.x, at.y, width, of_a ? "A" : "B", formula_shown(*shown.trace, *shown.stage, shown.head),
+        (of_a ? "pinned" : "live") + (part.empty() ? "" : ", " + part) + "  ·  range " + range_words(scale));
+}
+
 void matrices(Desk& desk, const Ui& ui, const CompareScene& scene, const Area& area,
               const ComparePlaces& at) {
     ImDrawList* list = ImGui::GetWindowDrawList();
@@ -488,18 +503,7 @@ void matrices(Desk& desk, const Ui& ui, const CompareScene& scene, const Area& a
         const float next = panel < panel_difference && at.panels[panel + 1]
                                ? at.left[panel + 1] - at.labels_b - ui.px(12)
                                : area.max.x;
-        const auto& compared = scene.comparison->of;
-        const ComparedSide& side = of_a ? compared.a : compared.b;
-        const std::string part = part_text(*side.trace, side.head, side.layer);
-        if (panel == panel_difference)
-            panel_caption(ui, view.min.x, area.min.y, next - view.min.x, "B − A",
-                          scene.difference->facts.differs() ? "" : "no cell differs",
-                          "range " + range_words(own));
-        else
-            panel_caption(ui, view.min.x, area.min.y, next - view.min.x, of_a ? "A" : "B",
-                          formula_shown(*shown.trace, *shown.stage, shown.head),
-                          (of_a ? "pinned" : "live") + (part.empty() ? "" : ", " + part) + "  ·  range " +
-                              range_words(own));
+        caption_of(ui, scene, panel, {view.min.x, area.min.y}, next - view.min.x, own);
     }
 }
 
@@ -535,11 +539,10 @@ std::vector<BarOfKey> bars_of(const CompareScene& scene, int row_a, int row_b, s
 
 /// "entropy 0.430 nat, 1.54 effective tokens of 8", of a row of weights.
 std::string entropy_text(const ShownStage& shown, int row) {
-    double entropy = 0;
-    for (int j = 0; j < shown.columns(); ++j)
-        if (const double w = shown.at(row, j); w > 0) entropy -= w * std::log(w);
-    return fmt::format("entropy {:.3f} nat, {:.2f} effective tokens of {}", entropy, std::exp(entropy),
-                       shown.columns());
+    const Eigen::RowVectorXf weights = shown.row(row);
+    const RowEntropy spread = row_entropy({weights.data(), static_cast<std::size_t>(weights.size())});
+    return fmt::format("entropy {:.3f} nat, {:.2f} effective tokens of {}", spread.entropy,
+                       spread.effective_tokens, shown.columns());
 }
 
 void row_as_bars(Desk& desk, const Ui& ui, const CompareScene& scene, const Area& area) {
@@ -551,6 +554,8 @@ void row_as_bars(Desk& desk, const Ui& ui, const CompareScene& scene, const Area
         static_cast<std::size_t>(std::max(1.0f, (area.max.y - area.min.y - ui.px(30)) / ui.px(k_bar_pitch)));
     const std::vector<BarOfKey> bars = bars_of(scene, row_a, row_b, most);
     const bool weights = scene.b->stage->info->unit == Unit::probability;
+    const bool has_entropy =
+        scene.b->stage->info->role == StageRole::weights && scene.b->stage->part == StageKey::Part::value;
     const std::string name = legible(scene.b->row_label(row_b));
     const float values = text_width(ui.fonts.mono_small, "-00.0000") + ui.px(10);
     const float title = draw_text(list, ui.fonts.strong, area.min, ink(ui.theme.text),
@@ -558,7 +563,7 @@ void row_as_bars(Desk& desk, const Ui& ui, const CompareScene& scene, const Area
     std::string facts = "A above, B below";
     if (bars.size() < static_cast<std::size_t>(scene.b->columns()))
         facts += fmt::format("  ·  the {} largest of {}", bars.size(), scene.b->columns());
-    if (weights && row_a >= 0)
+    if (has_entropy && row_a >= 0)
         facts +=
             fmt::format("  ·  A: {}  ·  B: {}", entropy_text(*scene.a, row_a), entropy_text(*scene.b, row_b));
     draw_text(list, ui.fonts.caption, {area.min.x + title + ui.px(12), area.min.y + ui.px(2)},
@@ -610,7 +615,7 @@ void compare_view(Desk& desk, const Ui& ui, const Area& area, const Run& run) {
     header(desk, ui, inside, run);
     const Area body{{inside.min.x, inside.min.y + ui.px(k_compare_header)}, inside.max};
     if (!desk.document.session().pinned)
-        return invitation(desk, ui, {{inside.min.x, inside.min.y + ui.px(44)}, inside.max}, run);
+        return invitation(desk, ui, {{inside.min.x, inside.min.y + ui.px(44)}, inside.max});
     ImDrawList* list = ImGui::GetWindowDrawList();
     const std::shared_ptr<const Comparison> comparison = desk.document.comparison();
     const Slot* pinned = desk.document.slot(SlotName::pinned);

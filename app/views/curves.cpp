@@ -99,8 +99,8 @@ void draw_curves(const Ui& ui, const Area& plot, const std::vector<Curve>& curve
         std::vector<ImVec2> points;
         const float width = plot.width() * static_cast<float>(curve.values.size()) / static_cast<float>(last);
         for (const CurvePoint& point : points_of(curve, decades, std::max(1, static_cast<int>(width))))
-            points.push_back({plot.min.x + static_cast<float>(point.x) * width,
-                              plot.max.y - static_cast<float>(point.y) * plot.height()});
+            points.emplace_back(plot.min.x + static_cast<float>(point.x) * width,
+                                plot.max.y - static_cast<float>(point.y) * plot.height());
         if (curve.is_dashed)
             dashed(ui, points, ink(curve.color));
         else

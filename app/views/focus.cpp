@@ -2,13 +2,16 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
+#include "app/document/screen_scale.h"
 #include "app/document/walk.h"
 #include "app/ui/widgets.h"
 #include "app/views/choosing.h"
 #include "app/views/focus_edit.h"
 #include "app/views/labels.h"
 #include "app/views/matrix_panel.h"
+#include "app/views/row_profile.h"
 #include "app/views/views.h"
 #include "core/graph/explain.h"
 #include "core/graph/formula.h"
@@ -21,6 +24,7 @@ namespace {
 
 constexpr float k_header_height = 66;
 constexpr float k_low_header_height = 46;
+constexpr float k_least_shown_cell = 6, k_shown_cell = 28;  ///< units, of a cell that is gone to
 
 /// A clickable word at the right of the header.
 struct HeaderWord {
@@ -33,9 +37,9 @@ struct HeaderWord {
 /// `shown` is null where the stage has no matrix to show.
 std::vector<HeaderWord> header_words(const Trace& trace, const Stage& stage, const ShownStage* shown,
                                      bool narrow, const std::function<void(const Action&)>& run) {
-    const auto action = [&](std::string label, const char* id) {
-        return HeaderWord{std::move(label), id, std::string(find_action(id)->title),
-                          [&run, id] { run(*find_action(id)); }};
+    const auto action = [&](std::string label, ActionName name) {
+        return HeaderWord{std::move(label), name.c_str(), std::string(action_named(name).title),
+                          [&run, name] { run(action_named(name)); }};
     };
     std::vector<HeaderWord> words;
     if (may_have_gradient(*stage.info) && why_no_gradients(trace).empty())
@@ -93,9 +97,16 @@ void header(Desk& desk, const Ui& ui, const Area& area, const Trace& trace, cons
                   Align::left, room);
 }
 
-/// Whether a row, which takes all pairs of its query, is smaller than a pixel, so that none is computed.
-bool waits_for_zoom(const ShownStage& shown, const FocusLayout& layout) {
-    return shown.stage->buffer.on_demand() && !is_of_pairs(*shown.stage->info) && layout.rows.pitch < 1;
+/// What is drawn of a long text whose rows each take all pairs of their query, while these are smaller than a
+/// pixel.
+void sampled_rows_line(Desk& desk, const Ui& ui, const ShownStage& shown, const FocusLayout& layout) {
+    if (!shown.stage->buffer.on_demand() || is_of_pairs(*shown.stage->info) || layout.rows.pitch >= 1) return;
+    const auto rows = known_preview(desk.document, shown.stage, shown.head_index());
+    const std::string text = rows ? fmt::format("1 row in {}: zoom in for all",
+                                                std::lround(double(shown.rows()) / double(rows->rows())))
+                                  : std::string("computing some rows…");
+    draw_text(ImGui::GetWindowDrawList(), ui.fonts.caption,
+              {layout.view().min.x, layout.view().max.y + ui.px(5)}, ink(ui.theme.secondary), text);
 }
 
 void row_labels(const Ui& ui, const ShownStage& shown, const FocusLayout& layout, int lit) {
@@ -293,6 +304,7 @@ void use_keys(Desk& desk, const Ui& ui, const ShownStage& shown, const KeyboardU
             walk_cells(desk.document, *shown.stage, *locked, keys.steps_down, keys.steps);
         else
             walk_cells(desk.document, *shown.stage, Cell{}, 0, 0);
+        desk.state.cell_to_show = locked_cell(desk.document.presentation(), shown.trace);
     }
     if (!keys.pressed || !locked) return;
     if (is_painted(shown)) toggle_cell(desk, shown, *locked);
@@ -320,6 +332,15 @@ void interact_with_matrix(Desk& desk, const Ui& ui, const ShownStage& shown, con
     if (!painting && !typed && ImGui::IsItemDeactivated() && ImGui::IsItemHovered() && was_click())
         toggle_lock(desk, shown, cell);
     use_keys(desk, ui, shown, grid_keyboard_use(ui, ImGui::GetID("matrix"), layout.view()));
+}
+
+/// Keeps which part of the matrix can be seen.
+void note_sight(Desk& desk, const FocusLayout& layout) {
+    const AxisPlace &rows = layout.rows, &columns = layout.columns;
+    const Region seen{rows.first(), columns.first(), rows.last() - rows.first() + 1,
+                      columns.last() - columns.first() + 1};
+    const bool is_all = seen.rows == rows.count && seen.columns == columns.count;
+    desk.state.in_sight = is_all ? std::nullopt : std::optional(seen);
 }
 
 /// Shown instead of the matrix where a mean over heads is meaningless.
@@ -373,7 +394,11 @@ void focus(Desk& desk, const Ui& ui, const Area& area, const std::function<void(
     const Area body{{area.min.x + ui.px(narrow ? 14 : 24),
                      area.min.y + ui.px(low ? k_low_header_height : k_header_height)},
                     {area.max.x - ui.px(narrow ? 6 : 16), area.max.y - ui.px(low ? 12 : 20)}};
+    if (const auto cell = std::exchange(desk.state.cell_to_show, std::nullopt))
+        show_cell(desk.state.zoom, lay_out_focus(desk, ui, *shown, body), *cell, ui.px(k_least_shown_cell),
+                  ui.px(k_shown_cell));
     const FocusLayout layout = lay_out_focus(desk, ui, *shown, body);
+    note_sight(desk, layout);
     if (types_cell(desk, ui))
         ui.controls.focus.drawn.push_back(
             {.id = ImGui::GetID("matrix")});  // so that the keyboard focus returns to it
@@ -390,17 +415,14 @@ void focus(Desk& desk, const Ui& ui, const Area& area, const std::function<void(
     cell_values(desk, ui, *shown, layout, scale);
     is_painted(*shown) ? stroke_cells(desk, ui, layout) : end_stroke(desk);
     list->PopClipRect();
-    if (waits_for_zoom(*shown, layout))
-        draw_text(list, ui.fonts.body,
-                  {(layout.view().min.x + layout.view().max.x) / 2,
-                   (layout.view().min.y + layout.view().max.y) / 2},
-                  ink(ui.theme.secondary), "Zoom in: rows are computed as they come into sight",
-                  Align::center, layout.view().width() - ui.px(16));
     lit_cells(desk, ui, *shown, layout, lit);
     row_labels(ui, *shown, layout, lit_row(lit, *shown->stage->info));
     column_labels(ui, *shown, layout, lit_column(lit, *shown->stage->info));
     color_bar(desk, ui, *shown, layout, scale);
+    sampled_rows_line(desk, ui, *shown, layout);
     row_sentence(ui, *shown, layout, area, lit_row(lit, *shown->stage->info));
+    if (layout.profile)
+        row_profile(ui, *shown, layout, *layout.profile, lit_row(lit, *shown->stage->info), scale);
     presets_popup(desk, ui, *shown, k_presets_popup);
     cell_field(desk, ui, *shown, layout);
 }

@@ -15,7 +15,9 @@ constexpr float k_narrow_focus = 640;  ///< units
 constexpr float k_low_focus = 440;
 constexpr float k_bar_width = 14;
 constexpr int k_measured_labels = 256;
-constexpr float k_value_cell = 42;  ///< wide enough for a number
+constexpr float k_value_cell = 42;   ///< wide enough for a number
+constexpr int k_many_columns = 128;  ///< whose rows have a profile, if there is room
+constexpr float k_profile_gap = 24, k_profile_height = 44;
 
 /// Sizes that depend on the available room.
 struct Spacing {
@@ -141,7 +143,10 @@ FocusLayout lay_out_focus(Desk& desk, const Ui& ui, const ShownStage& shown, con
     room.width = std::max(body.max.x - space.bar_gap - space.bar_room - room.left, ui.px(40));
     const float level_top = body.min.y + (layout.above ? above_height + ui.px(12) : 0) + ui.px(24);
     room.top = level_top;
-    room.height = std::max(body.max.y - room.top, ui.px(40));
+    const bool has_profile = is_of_pairs(*shown.stage->info) && shown.stage->info->unit != Unit::boolean &&
+                             shown.columns() >= k_many_columns && !is_low(ui, body);
+    const float bottom = body.max.y - (has_profile ? ui.px(k_profile_gap + k_profile_height) : 0);
+    room.height = std::max(bottom - room.top, ui.px(40));
     ImVec2 cell = cell_size(ui, shown, room, longest_column + ui.px(6));
     const float pitch = cell.x * static_cast<float>(desk.state.zoom.factor);
     layout.column_group = grouped && pitch < ui.px(k_value_cell) ? depth : 1;
@@ -173,6 +178,9 @@ FocusLayout lay_out_focus(Desk& desk, const Ui& ui, const ShownStage& shown, con
     if (layout.above)
         layout.above_area = {{layout.columns.origin, body.min.y},
                              {layout.columns.end(), body.min.y + above_height}};
+    if (has_profile)
+        layout.profile = Area{{view.min.x, view.max.y + ui.px(k_profile_gap)},
+                              {view.max.x, view.max.y + ui.px(k_profile_gap + k_profile_height)}};
     const float bar_left = view.max.x + space.bar_gap;
     layout.bar = {{bar_left, view.min.y},
                   {bar_left + ui.px(k_bar_width), std::max(view.max.y, view.min.y + ui.px(80))}};

@@ -20,8 +20,9 @@ struct FocusLayout : MatrixPlace {
     float row_label_right;  ///< row labels end here
     float row_label_width;
     float column_label_bottom;
-    float column_label_room;  ///< above that, for vertical labels
-    Area bar;                 ///< the color bar
+    float column_label_room;      ///< above that, for vertical labels
+    Area bar;                     ///< the color bar
+    std::optional<Area> profile;  ///< of a row, below a matrix with many columns
 };
 
 /// If there is little room, operands, margins and the color bar shrink in favor of the matrix.

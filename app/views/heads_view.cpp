@@ -51,21 +51,31 @@ void header(Desk& desk, const Ui& ui, const Area& area, const Survey* survey, co
               Align::left, area.width() - title - ui.px(14));
     const float y = area.min.y + ui.px(34), label = text_width(ui.fonts.body, "Sort by") + ui.px(10);
     draw_text(list, ui.fonts.body, {area.min.x, y + ui.px(4)}, ink(ui.theme.secondary), "Sort by");
-    std::vector<Choice> rows = {
-        {k_heads_by_layer, k_heads_by_layer, "In the order of the computation"},
-        {k_heads_by_similarity, k_heads_by_similarity, "The overlap with the chosen head's weights, 0 to 1"}};
-    for (const auto& [score, name] : choices<HeadScore>())
-        rows.push_back({std::string(name), std::string(name), std::string(help_of(score))});
+    const auto help_of_order = [](const HeadsOrder& order) -> std::string {
+        switch (order.by) {
+            case HeadsOrder::By::layer: return "In the order of the computation";
+            case HeadsOrder::By::similarity: return "The overlap with the chosen head's weights, 0 to 1";
+            case HeadsOrder::By::score: return std::string(help_of(order.score));
+        }
+        return "";
+    };
+    std::vector<Choice> rows;
+    for (const HeadsOrder& each : heads_orders())
+        rows.push_back({name_of_order(each), name_of_order(each), help_of_order(each)});
     ImGui::SetCursorScreenPos({area.min.x + label, y});
     ImGui::SetNextItemWidth(ui.px(230));
-    std::string& order = desk.state.heads_order;
-    if (const auto picked = choice_field(ui, "##order", rows, order)) order = *picked;
+    HeadsOrder& order = desk.state.heads_order;
+    if (const auto picked = choice_field(ui, "##order", rows, name_of_order(order))) {
+        const std::vector<HeadsOrder> orders = heads_orders();
+        order = *std::ranges::find(orders, *picked, name_of_order);
+    }
     help_at_rest(ui, "The order of the heads");
-    const auto score = find_choice<HeadScore>(order);
     const std::string help =
-        order == k_heads_by_similarity ? "similarity: the overlap with the chosen head's weights, 0 to 1"
-        : score                        ? fmt::format("{}: {}", name_of(*score), help_of(*score))
-                : "below each head: the simple pattern that it matches best, and how well, 0 to 1";
+        order.by == HeadsOrder::By::similarity
+            ? "similarity: the overlap with the chosen head's weights, 0 to 1"
+        : order.by == HeadsOrder::By::score
+            ? fmt::format("{}: {}", name_of(order.score), help_of(order.score))
+            : "below each head: the simple pattern that it matches best, and how well, 0 to 1";
     const std::string text = survey && !survey->problem.empty() ? survey->problem : help;
     draw_text(list, ui.fonts.caption, {area.min.x + label + ui.px(244), y + ui.px(6)}, ink(ui.theme.faint),
               text, Align::left, area.width() - label - ui.px(244));
@@ -296,10 +306,10 @@ void heads_view(Desk& desk, const Ui& ui, const Area& area, const Run&) {
                       "Analyzing every head…", Align::left, body.width());
         return;
     }
-    const std::string& order = desk.state.heads_order;
+    const HeadsOrder& order = desk.state.heads_order;
     const std::vector<const SurveyedHead*> heads = in_order(*survey, order);
     const int count = static_cast<int>(heads.size()), layers = std::max(1, layers_of(*survey->of.trace));
-    const bool by_layer = order == k_heads_by_layer && layers > 1 && count % layers == 0;
+    const bool by_layer = order.by == HeadsOrder::By::layer && layers > 1 && count % layers == 0;
     const auto grid_in = [&](const Area& place) {
         return by_layer ? grid_of(ui, place, layers, count / layers) : grid_for(ui, place, count);
     };

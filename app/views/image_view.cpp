@@ -31,8 +31,9 @@ struct ImageScene {
     int queries() const { return shown.rows(); }
     Area patch(const Area& area, int key) const {
         const float pitch = area.width() / static_cast<float>(grid);
-        const ImVec2 at{area.min.x + static_cast<float>(key % grid) * pitch,
-                        area.min.y + static_cast<float>(key / grid) * pitch};
+        const int row = key / grid, column = key % grid;
+        const ImVec2 at{area.min.x + static_cast<float>(column) * pitch,
+                        area.min.y + static_cast<float>(row) * pitch};
         return {at, {at.x + pitch, at.y + pitch}};
     }
 };
@@ -168,8 +169,9 @@ void tiles(Desk& desk, const Ui& ui, const ImageScene& scene, const Area& area, 
     const int columns = count(area.width(), side + gap);
     const int most = std::min({scene.queries(), fits(), k_most_covers / scene.shown.columns()});
     for (int query = 0; query < most; ++query) {
-        const ImVec2 at{area.min.x + static_cast<float>(query % columns) * (side + gap),
-                        area.min.y + static_cast<float>(query / columns) * (side + label + gap)};
+        const int line = query / columns, column = query % columns;
+        const ImVec2 at{area.min.x + static_cast<float>(column) * (side + gap),
+                        area.min.y + static_cast<float>(line) * (side + label + gap)};
         tile(desk, ui, scene, {at, {at.x + side, at.y + side}}, query, query == chosen);
     }
     if (most > 0 && most < scene.queries())

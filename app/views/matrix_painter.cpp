@@ -109,7 +109,7 @@ HeatmapSource source_of(Desk& desk, const ShownStage& shown, bool transposed) {
     source.card_values = on_card(matrix);
     if (matrix) source.card_range = matrix->range();
     source.transposed = transposed;
-    source.key = static_cast<std::uint64_t>(shown.head_index() + 2);
+    source.key = static_cast<std::uint64_t>(std::int64_t{shown.head_index()} + 2);
     source.owner = shown.stage;
     if (shown.stage->buffer.on_demand()) {
         source.card_values = {};
@@ -247,7 +247,7 @@ void paint_matrix(Desk& desk, const Ui& ui, ImDrawList& list, const ShownStage& 
     HeatmapLook look = look_on(desk, ui, scale);
     if (shown.stage->info->unit == Unit::boolean) look.style = HeatmapLook::Style::dots;
     HeatmapSource source = source_of(desk, shown, transposed);
-    if (source.made && !transposed && is_of_pairs(*shown.stage->info)) {
+    if (source.made && !transposed) {
         paint_below(desk, ui, list, shown, area, look);
         source.is_over_another = true;
     }

@@ -455,8 +455,8 @@ void others(const Context& c) {
             weight += c.scene.row.weights[static_cast<std::size_t>(j)];
     draw_text(c.list, c.ui.fonts.caption, {c.at.labels_left, c.at.rows.end() + c.ui.px(3)},
               ink(c.ui.theme.secondary),
-              fmt::format("+ {} others, weight {}  ·  the wheel scrolls",
-                          c.scene.row.keys() - c.at.rows.count, cell_text(weight)));
+              fmt::format("+ {} others, weight {}  ·  scroll for more", c.scene.row.keys() - c.at.rows.count,
+                          cell_text(weight)));
 }
 
 void scroll(const Context& c, const Area& area) {

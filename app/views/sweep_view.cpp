@@ -163,10 +163,9 @@ std::optional<SweepPlaces> places(const Ui& ui, const ShownStage& shown, const A
                 high = height * static_cast<float>(shown.rows()),
                 step = std::max(wide, std::min(room, ui.px(230))) + gap;
     for (int i = 0; i < count; ++i) {
-        const int column = i % at.in_a_line;
+        const int column = i % at.in_a_line, line = i / at.in_a_line;
         const float left = area.min.x + at.labels + step * static_cast<float>(column),
-                    caption = area.min.y + of_line * static_cast<float>(i / at.in_a_line),
-                    top = caption + above;
+                    caption = area.min.y + of_line * static_cast<float>(line), top = caption + above;
         at.panels.push_back({place_axis(shown.rows(), height, top, top + high, 1, 0.5),
                              place_axis(shown.columns(), width, left, left + wide, 1, 0.5)});
         at.tops.push_back(caption);

@@ -108,7 +108,7 @@ void training_header(Desk& desk, const Ui& ui, const Area& area, const Run& run)
     const TrainingProgress* known = progress(desk);
     const bool moving = known && known->moving;
     struct Button {
-        const char* action;
+        ActionName action;
         std::string label;
         float width;
     };
@@ -120,12 +120,13 @@ void training_header(Desk& desk, const Ui& ui, const Area& area, const Run& run)
     float x = area.min.x;
     const float y = area.min.y + ui.px(38);
     for (const Button& button : buttons) {
-        const Action& action = *find_action(button.action);
-        const bool plays = action.id == "training.play";
-        const Shortcut& key = plays ? find_action("view.play")->shortcut : action.shortcut;
+        const Action& action = action_named(button.action);
+        const bool plays = button.action == "training.play";
+        const Shortcut& key = plays ? action_named("view.play").shortcut : action.shortcut;
         ImGui::SetCursorScreenPos({x, y});
         const std::string help = fmt::format("{} ({})", action.title, shortcut_text(key));
-        if (small_button(ui, button.action, button.label, help.c_str(), ui.px(button.width))) run(action);
+        if (small_button(ui, button.action.c_str(), button.label, help.c_str(), ui.px(button.width)))
+            run(action);
         x += ui.px(button.width + 8);
     }
     x += beside_choice(desk, ui, {x + ui.px(8), y}, area.max.x);

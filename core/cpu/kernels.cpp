@@ -148,7 +148,7 @@ namespace {
 
 /// Whether B is so small that accumulating in double costs no noticeable time.
 bool is_small(const ConstStrided& B) {
-    constexpr Eigen::Index k_numbers = 16 * 32;
+    constexpr Eigen::Index k_numbers = 512;
     return B.size() <= k_numbers;
 }
 
@@ -318,6 +318,13 @@ bool softmax_finite_groups(int group, const float* x, Eigen::Index groups, float
 }
 
 }  // namespace
+
+void largest_of_groups(ConstMatrixView x, int group, MatrixView out) {
+    for (Eigen::Index i = 0; i < x.rows(); ++i)
+        for (Eigen::Index g = 0; g < out.cols(); ++g)
+            out(i, g) =
+                largest_of(x.row(i).data() + g * group, std::min<Eigen::Index>(group, x.cols() - g * group));
+}
 
 void softmax_groups(ConstMatrixView x, int group, Strided largest, Strided sums, std::span<float> smallest) {
     const Eigen::Index whole = x.cols() / group;

@@ -27,15 +27,11 @@ void check_whole(const char* field, int value, int low, int high) {
         refuse(fmt::format("{} {} is out of range: use {} to {}", field, value, low, high));
 }
 
-template <typename Table>
-void check_name(const char* field, const std::string& value, const Table& table) {
+[[noreturn]] void refuse_matrix(const std::string& name) {
     std::string known;
-    for (const auto& entry : table) {
-        if (entry.name == value) return;
+    for (const GivenName& entry : given_names())
         known += (known.empty() ? "" : ", ") + std::string(entry.name);
-    }
-    const std::string quoted = "\"" + message_text(value, k_longest_quotation) + "\"";
-    refuse(std::string(field) + " " + quoted + " is not known: use " + known);
+    refuse(fmt::format("given \"{}\" is not known: use {}", message_text(name, k_longest_quotation), known));
 }
 
 void check_seq2seq(const Experiment& e) {
@@ -270,7 +266,7 @@ void check(const Experiment& e) {
     if (e.training.step > 0 && e.weights.given.empty())
         refuse(fmt::format("step {} has no learned matrices: set step to 0", e.training.step));
     for (const auto& [name, matrix] : e.weights.given)
-        if (!find_given_name(name)) check_name("given", name, given_names());
+        if (!find_given_name(name)) refuse_matrix(name);
 }
 
 }  // namespace attnscope

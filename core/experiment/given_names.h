@@ -131,6 +131,7 @@ public:
     CustomName(const Text& name) : text_(name) {}
 
     std::string_view text() const { return text_; }
+    friend constexpr bool operator==(const CustomName& a, const CustomName& b) { return a.text_ == b.text_; }
 
 private:
     std::string_view text_;

@@ -65,6 +65,18 @@ bool shows_each_head(const ExportItem& item, Compose compose) {
     return item.view->of_all_heads && compose == Compose::heads && item.head.kind == HeadChoice::Kind::all;
 }
 
+/// Surveys what the colors and the pooled cells of a very long text are read from, so that this long part of
+/// the work is reported and canceled.
+void survey(const ExportItem& item, const Presentation& presentation, const Progress& progress) {
+    if (!item.stage->buffer.on_demand() || !is_of_pairs(*item.stage->info)) return;
+    if (presentation.region && presentation.range.kind == RangeChoice::Kind::fixed) return;
+    const ShownMatrix shown = shown_matrix(*item.stage, item.head);
+    shown.buffer->on_demand()->survey(shown.head, progress, {});
+}
+
+/// The share of a picture's progress that a survey has, if there is one.
+double end_of_survey(const ExportItem& item) { return item.stage->buffer.on_demand() ? 0.9 : 0; }
+
 /// `as_pixels`: the page becomes a PNG, whose size is limited.
 Page page_of_item(const Trace& trace, const Session& own, const ExportItem& item, const TextFace& face,
                   bool as_pixels) {
@@ -86,21 +98,27 @@ Page page_of_item(const Trace& trace, const Session& own, const ExportItem& item
 std::string png_bytes(const Trace& trace, const Session& session, const ExportItem& item,
                       const Progress& progress) {
     const Session own = session_of(session, item);
+    survey(item, own.presentation, step_of(progress, 0, end_of_survey(item)));
     const TextFace face;
-    return render_png(page_of_item(trace, own, item, face, true), carried(own), progress);
+    return render_png(page_of_item(trace, own, item, face, true), carried(own),
+                      step_of(progress, end_of_survey(item), 1));
 }
 
 std::string svg_bytes(const Trace& trace, const Session& session, const ExportItem& item,
                       const Progress& progress) {
     const Session own = session_of(session, item);
+    survey(item, own.presentation, step_of(progress, 0, end_of_survey(item)));
     const TextFace face;
-    return render_svg(page_of_item(trace, own, item, face, false), carried(own), progress);
+    return render_svg(page_of_item(trace, own, item, face, false), carried(own),
+                      step_of(progress, end_of_survey(item), 1));
 }
 
 std::string pdf_bytes(const Trace& trace, const Session& session, const ExportItem& item,
                       const Progress& progress) {
+    const Session own = session_of(session, item);
+    survey(item, own.presentation, step_of(progress, 0, end_of_survey(item)));
     const TextFace face;
-    return render_pdf(page_of_item(trace, session_of(session, item), item, face, false), progress);
+    return render_pdf(page_of_item(trace, own, item, face, false), step_of(progress, end_of_survey(item), 1));
 }
 
 std::string csv_bytes(const Trace& trace, const Session& session, const ExportItem& item,
@@ -356,8 +374,10 @@ Pixels export_pixels(const Trace& trace, const Session& session, const ExportIte
 
 ExportPreview export_preview(const Trace& trace, const Session& session, const ExportItem& item, int side,
                              const Progress& progress) {
+    const Session own = session_of(session, item);
+    survey(item, own.presentation, step_of(progress, 0, end_of_survey(item)));
     const TextFace face;
-    Page page = page_of_item(trace, session_of(session, item), item, face, item.format->name == "png");
+    Page page = page_of_item(trace, own, item, face, item.format->name == "png");
     std::string facts = fmt::format("{} × {} pixels", std::lround(page.size.width * page.pixels),
                                     std::lround(page.size.height * page.pixels));
     if (page.paper) {
@@ -368,7 +388,7 @@ ExportPreview export_preview(const Trace& trace, const Session& session, const E
     }
     const double largest = std::max(page.size.width, page.size.height) * page.pixels;
     if (largest > side) page.pixels *= side / largest;
-    return {render_pixels(page, progress), std::move(facts)};
+    return {render_pixels(page, step_of(progress, end_of_survey(item), 1)), std::move(facts)};
 }
 
 std::string sheet_bytes(Sheet sheet, const std::string& format, const Session& session) {

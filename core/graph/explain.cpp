@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/graph/row_entropy.h"
 #include "core/graph/stage_table.h"
 #include "core/graph/trace.h"
 #include "core/op/gradient_proof.h"
@@ -159,13 +160,15 @@ Proof prove_gradient(const Trace& trace, const Stage& gradient, int head, int ro
 }
 
 RowSummary summarize(const Stage& stage, int head, int row, int column, const Proof& proof) {
+    std::vector<float> weights;
     RowSummary summary{0, 0, 0, 0};
     for (const ProofBar& bar : proof.row) {
         summary.sum += bar.value;
-        if (bar.value > 0)
-            summary.entropy -= static_cast<double>(bar.value) * std::log(static_cast<double>(bar.value));
+        weights.push_back(bar.value);
     }
-    summary.effective_tokens = summary.sum > 0 ? std::exp(summary.entropy) : 0;
+    const RowEntropy spread = row_entropy(weights);
+    summary.entropy = spread.entropy;
+    summary.effective_tokens = spread.effective_tokens;
     if (proof.row[static_cast<std::size_t>(column)].closed) return summary;
     const auto is_larger = [&](const ProofBar& bar) { return bar.value > proof.value; };
     summary.rank = 1 + static_cast<int>(std::ranges::count_if(proof.row, is_larger));

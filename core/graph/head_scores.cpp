@@ -5,6 +5,8 @@
 #include <map>
 
 #include "core/canceled.h"
+#include "core/graph/row_entropy.h"
+#include "core/graph/stage_table.h"
 #include "core/number_text.h"
 
 namespace attnscope {
@@ -18,17 +20,19 @@ struct Sentence {
 /// A row of weights, and what its scores ask for.
 struct ScoredRow {
     std::span<const float> weights;
-    int place;                 ///< of the query, from 0
-    int open;                  ///< keys that the mask leaves open
-    double entropy;            ///< nat
+    int place;  ///< of the query, from 0
+    int open;   ///< keys that the mask leaves open
+    RowEntropy spread;
     const Sentence* sentence;  ///< nullptr: queries and keys are different tokens
 
     double at(int key) const { return weights[static_cast<std::size_t>(key)]; }
     const std::vector<int>& same() const { return sentence->same[static_cast<std::size_t>(place)]; }
 };
 
-std::optional<double> entropy(const ScoredRow& row) { return row.entropy; }
-std::optional<double> uniform(const ScoredRow& row) { return std::exp(row.entropy) / std::max(1, row.open); }
+std::optional<double> entropy(const ScoredRow& row) { return row.spread.entropy; }
+std::optional<double> uniform(const ScoredRow& row) {
+    return row.spread.effective_tokens / std::max(1, row.open);
+}
 std::optional<double> previous(const ScoredRow& row) {
     return row.place > 0 ? std::optional(row.at(row.place - 1)) : std::nullopt;
 }
@@ -59,11 +63,13 @@ struct ScoreRule {
 };
 
 constexpr std::array k_rules = {
-    ScoreRule{HeadScore::entropy,
-              "−Σ w ln w of a row, in nat: 0 where all weight is on one key, at most ln M", false, entropy},
+    ScoreRule{
+        HeadScore::entropy,
+        "−Σ p ln p of a row's shares p = w ÷ Σ w, in nat: 0 where all weight is on one key, at most ln M",
+        false, entropy},
     ScoreRule{HeadScore::uniform,
-              "effective tokens, exp(entropy), as a share of the open keys: 1 if all are alike", false,
-              uniform},
+              "effective tokens, exp(entropy), as a share of the open keys: 1 if all weights are equal",
+              false, uniform},
     ScoreRule{HeadScore::previous, "the weight on the token before", true, previous},
     ScoreRule{HeadScore::first, "the weight on the first token, from all others", true, first},
     ScoreRule{HeadScore::itself, "the weight on the token itself, the diagonal", true, itself},
@@ -142,14 +148,9 @@ HeadScores head_scores(const Trace& trace, const Stage& stage, int head, const s
     std::array<double, k_head_scores> sums{};
     std::array<int, k_head_scores> rows{};
     const auto score_row = [&](std::span<const float> row, int i) {
-        double entropy = 0, sum = 0;
-        for (const float w : row)
-            if (w > 0) {
-                entropy -= w * std::log(static_cast<double>(w));
-                sum += w;
-            }
-        if (!(sum > 0)) return;
-        const ScoredRow known{row, i, open[static_cast<std::size_t>(i)], entropy,
+        const RowEntropy spread = row_entropy(row);
+        if (!(spread.sum > 0)) return;
+        const ScoredRow known{row, i, open[static_cast<std::size_t>(i)], spread,
                               sentence ? &*sentence : nullptr};
         for (const ScoreRule& rule : k_rules) {
             if (rule.of_places && !sentence) continue;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/experiment/experiment.h"
+#include "core/experiment/option_names.h"
 #include "core/experiment/option_section.h"
 #include "core/graph/trace.h"
 
@@ -26,17 +27,17 @@ struct SentenceRole {
 
 /// When an option changes a number: always, never, or under a condition.
 struct OptionRule {
-    std::string_view option;
+    OptionName option;
     std::string_view when = "";  ///< the condition in words
     /// Why it changes no number of an experiment; empty if it does. nullptr: it always does.
     std::string (*why_unused)(const Experiment& experiment) = nullptr;
 
     bool is_never_used() const { return when.empty() && why_unused; }
 
-    consteval OptionRule(std::string_view name) : option(name) {}
-    consteval OptionRule(std::string_view name, std::string (*why)(const Experiment& experiment))
+    consteval OptionRule(const char* name) : option(name) {}
+    consteval OptionRule(const char* name, std::string (*why)(const Experiment& experiment))
         : option(name), why_unused(why) {}
-    consteval OptionRule(std::string_view name, std::string_view words,
+    consteval OptionRule(const char* name, std::string_view words,
                          std::string (*why)(const Experiment& experiment))
         : option(name), when(words), why_unused(why) {}
 };

@@ -140,7 +140,7 @@ public:
             for (Eigen::Index band = block.first; band < block.first + block.count; ++band) {
                 stop_if_canceled(cancel);
                 const int rows = std::min(k_rows_of_band, shape_.rows);
-                const auto middle = (2 * band + 1) * shape_.rows / (2 * bands);
+                const auto middle = (2 * band + 1) * shape_.rows / (Eigen::Index{2} * bands);
                 const int first = std::clamp(static_cast<int>(middle) - rows / 2, 0, shape_.rows - rows);
                 out.row(band) = strongest_groups(head, {first, 0, rows, shape_.columns});
             }
@@ -151,6 +151,19 @@ public:
         for (Eigen::Index band = 0; band < bands; ++band)
             pool_dominant({out.row(band).data(), 1, out.cols()}, further, narrow.middleRows(band, 1));
         return narrow;
+    }
+
+    Matrix sample(int head, int count, const std::stop_token& cancel) const override {
+        Matrix out(std::min(count, shape_.rows), shape_.columns);
+        const RowLoop loop{1, out.rows(), k_work_per_cell * static_cast<double>(shape_.rows), cancel};
+        for_row_blocks(loop, [&](RowBlock block) {
+            for (Eigen::Index i = block.first; i < block.first + block.count; ++i) {
+                stop_if_canceled(cancel);
+                const auto middle = static_cast<int>((2 * i + 1) * shape_.rows / (2 * out.rows()));
+                read(head, {middle, 0, 1, shape_.columns}, {out.row(i).data(), 1, out.cols()});
+            }
+        });
+        return out;
     }
 
 protected:
@@ -217,14 +230,21 @@ protected:
                               stop_if_canceled(cancel);
                               const Region cells = cells_of(part, level, shape_);
                               if (coverage(head, cells) == Coverage::none) return;
-                              x.resize(cells.rows, cells.columns);
-                              read(head, cells, view_of(x));
-                              close(head, cells, x);
-                              tile.add(view_of(std::as_const(x)), level, part.row - region.row,
-                                       part.column - region.column);
+                              add_cells(head, cells, x, level, tile, part.row - region.row,
+                                        part.column - region.column);
                           });
         });
         return tile;
+    }
+
+    /// Adds the cells of a region to a tile in whose cells it begins at (row, column); `x` is memory for
+    /// them.
+    virtual void add_cells(int head, const Region& cells, Matrix& x, int level, PooledTile& tile,
+                           Eigen::Index row, Eigen::Index column) const {
+        x.resize(cells.rows, cells.columns);
+        read(head, cells, view_of(x));
+        close(head, cells, x);
+        tile.add(view_of(std::as_const(x)), level, row, column);
     }
 
 public:
@@ -450,6 +470,22 @@ public:
     }
 
 protected:
+    /// The strongest weight of a group of keys is that of the largest score, so that each group takes one
+    /// exponential; a shorter group is not worth it.
+    void add_cells(int head, const Region& cells, Matrix& x, int level, PooledTile& tile, Eigen::Index row,
+                   Eigen::Index column) const override {
+        if (tile.pool != Pool::dominant || level < k_least_kept_level)
+            return StageCells::add_cells(head, cells, x, level, tile, row, column);
+        x.resize(cells.rows, cells.columns);
+        buffers_[0]->read(head, cells, view_of(x));
+        Matrix scores(cells.rows, pooled(cells.columns, level));
+        largest_of_groups(view_of(std::as_const(x)), 1 << level, view_of(scores));
+        Matrix weights = scores;
+        softmax_cells(row_sums(head, cells.row, cells.rows), view_of(weights));
+        weights = (scores.array() == -k_infinity).select(-k_infinity, weights);
+        tile.add_rows(view_of(std::as_const(weights)), level, row, column);
+    }
+
     Eigen::RowVectorXf strongest_groups(int head, const Region& rows) const override {
         Matrix largest, parts, open;
         std::vector<RowSum> sums(static_cast<std::size_t>(rows.rows));
@@ -475,7 +511,7 @@ protected:
             add_up(head, of, largest, parts, &open, std::span(sums).subspan(first, size),
                    std::span(row_smallest).subspan(first, size));
             for (int i = 0; i < of.rows; ++i) {
-                const auto row = static_cast<std::size_t>(of.row + i);
+                const std::size_t row = first + static_cast<std::size_t>(i);
                 const RowSum& sum = sums[row];
                 const bool closed = sum.largest == -k_infinity;
                 survey.row_largest[row] = closed ? 0 : static_cast<float>(1 / sum.sum);

@@ -176,6 +176,10 @@ constexpr const StageInfo* find_in_table(std::string_view name) {
     return nullptr;
 }
 
+static_assert(std::ranges::all_of(stage_table_rows::k_stages, [](const StageInfo& info) {
+    return info.mask.empty() || find_in_table(info.mask);
+}));
+
 /// "weights"_stage: a name that the table does not have does not compile.
 consteval const StageInfo* operator""_stage(const char* name, std::size_t length) {
     const StageInfo* info = find_in_table({name, length});

@@ -1,6 +1,7 @@
 // The built-in picture, in integer arithmetic: each point has a color, and a pixel is the mean of 16 points.
 #include <algorithm>
 #include <array>
+#include <cstddef>
 
 #include "core/image/image.h"
 
@@ -127,7 +128,7 @@ Color scene(Point p) {
 
 Image draw() {
     Image image{k_side, k_side, {}};
-    image.rgb.reserve(3 * k_side * k_side);
+    image.rgb.reserve(std::size_t{3} * k_side * k_side);
     for (int y = 0; y < k_side; ++y)
         for (int x = 0; x < k_side; ++x) {
             Color sum{};

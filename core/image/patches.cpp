@@ -99,8 +99,9 @@ Tensor image_patches(const Image& image, int grid, int patch_size) {
     Tensor patches({.heads = 1, .rows = grid * grid, .columns = line * patch_size});
     resample(image, grid * patch_size, [&](int y, const float* pixels) {
         for (int column = 0; column < grid; ++column)
-            std::copy_n(pixels + column * line, line,
-                        &patches.head(0)(y / patch_size * grid + column, y % patch_size * line));
+            std::copy_n(pixels + std::ptrdiff_t{column} * line, line,
+                        &patches.head(0)(Eigen::Index{y / patch_size} * grid + column,
+                                         Eigen::Index{y % patch_size} * line));
     });
     return patches;
 }

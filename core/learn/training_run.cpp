@@ -182,7 +182,8 @@ std::pair<TrainingRun::State, StepRecord> TrainingRun::next(const std::stop_toke
     State after{state_.parameters, state_.optimizer, sentences};
     attnscope::step(model_.training.optimizer, after.optimizer, after.parameters, result.gradients);
     if (!std::isfinite(norm_of(after.parameters))) refuse_step();
-    return {std::move(after), {result.loss, result.accuracy, result.norm, values_of(result.patterns)}};
+    StepRecord record{result.loss, result.accuracy, result.norm, values_of(result.patterns)};
+    return {std::move(after), std::move(record)};
 }
 
 void TrainingRun::advance(const std::stop_token& cancel) {

@@ -10,7 +10,7 @@
 namespace attnscope::op {
 
 void SplitHeads::forward(const Work& in, Tensor& out) const {
-    const int width = out.shape().columns, rows = out.shape().rows;
+    const Eigen::Index width = out.shape().columns, rows = out.shape().rows;
     for (int h = 0; h < batch * heads; ++h) {
         MatrixView head = out.head(h);
         head = in.head(0).block(h / heads * rows, h % heads * width, rows, width);
@@ -21,7 +21,8 @@ void SplitHeads::forward(const Work& in, Tensor& out) const {
 }
 
 void JoinHeads::forward(const Work& in, Tensor& out) const {
-    const int width = in.shape(0).columns, rows = in.shape(0).rows, heads = in.shape(0).heads / batch;
+    const int heads = in.shape(0).heads / batch;
+    const Eigen::Index width = in.shape(0).columns, rows = in.shape(0).rows;
     for (int h = 0; h < batch * heads; ++h)
         out.head(0).block(h / heads * rows, h % heads * width, rows, width) = in.head(0, h);
 }
@@ -53,7 +54,8 @@ void SplitHeads::backward(const Backward& at) const {
 
 void JoinHeads::backward(const Backward& at) const {
     if (!at.wants(0)) return;
-    const int width = at.shape(0).columns, rows = at.shape(0).rows, heads = at.shape(0).heads / batch;
+    const int heads = at.shape(0).heads / batch;
+    const Eigen::Index width = at.shape(0).columns, rows = at.shape(0).rows;
     for (int h = 0; h < batch * heads; ++h)
         at.sum(0, h) += at.gradient().block(h / heads * rows, h % heads * width, rows, width);
 }

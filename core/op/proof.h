@@ -48,8 +48,8 @@ struct ProofBar {
 /// Statistics of a row of weights.
 struct RowSummary {
     double sum;               ///< of the weights
-    double entropy;           ///< −Σ w ln w, in nat; 0 … ln M
-    double effective_tokens;  ///< exp(entropy), 1 … M
+    double entropy;           ///< −Σ p ln p of p = w ÷ Σ w, in nat; 0 … ln M
+    double effective_tokens;  ///< exp(entropy), 1 … M; 0 without any weight
     int rank;           ///< of the cell within its row, 1 = the largest; 0 for a closed cell, which has none
     int head_rank = 0;  ///< of this head's weight among all heads, 1 = the largest; 0 if there is one head or
                         ///< the cell is closed

@@ -5,7 +5,7 @@
 
 namespace attnscope {
 
-/// The color of what belongs to a head, from 0, of so many: hues evenly apart, from that of the accent, of
+/// The color of head `head` (from 0) of `heads`: hues evenly apart, from that of the accent, of
 /// one lightness that stands out from the theme's background. The mean over the heads (−1) has the color of
 /// text, and an only head the accent.
 Rgb8 head_color(const Theme& theme, int head, int heads);

@@ -9,7 +9,7 @@
 
 namespace attnscope {
 
-/// RGB pixels of a page: of a width on paper as many as its resolution asks for. Throws Error(too_large)
+/// RGB pixels of a page; of one with a width on paper, at its resolution. Throws Error(too_large)
 /// beyond the limits of cairo or of this machine's memory, Canceled.
 Pixels render_pixels(const Page& page, const Progress& progress = {});
 /// The bytes of a PNG file with the session embedded (none if `session_json` is empty), and with its

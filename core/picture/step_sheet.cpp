@@ -8,6 +8,7 @@
 
 #include "core/graph/formula.h"
 #include "core/number_text.h"
+#include "core/picture/shown_matrix.h"
 #include "core/picture/view_figure.h"
 #include "core/utf8.h"
 

@@ -16,6 +16,25 @@
 namespace attnscope {
 namespace {
 
+const char* cut_text(TokenizerKind tokenizer) {
+    switch (tokenizer) {
+        case TokenizerKind::words: return "into words";
+        case TokenizerKind::whitespace: return "at spaces";
+        case TokenizerKind::characters: return "into characters";
+    }
+    return "";
+}
+
+const char* order_text(VocabularyOrder order) {
+    switch (order) {
+        case VocabularyOrder::alphabetical: return "alphabetical order";
+        case VocabularyOrder::appearance:
+        case VocabularyOrder::stable:
+        case VocabularyOrder::lexicon: return "order of appearance";
+    }
+    return "";
+}
+
 using op::TorchLines, op::TorchVariable;
 
 constexpr std::size_t k_longest_sentence = 90;  ///< in bytes; a longer one is not shown
@@ -179,16 +198,13 @@ void Recipe::write_words(const Sentence& sentence) {
     const bool of_target = sentence.table == "E_tgt"_stage;
     const std::vector<std::string>& words = of_target ? trace_.target_table : trace_.table;
     if (words.empty()) return write_heading("The words are custom: rows of the table.");
-    const std::string cut = e.input.tokenizer == TokenizerKind::characters   ? "into characters"
-                            : e.input.tokenizer == TokenizerKind::whitespace ? "at spaces"
-                                                                             : "into words";
-    const std::string order = !(of_target ? e.input.words2 : e.input.words).empty() ? "an order that is set"
-                              : e.input.vocabulary == VocabularyOrder::alphabetical ? "alphabetical order"
-                                                                                    : "order of appearance";
+    const bool is_set = !(of_target ? e.input.words2 : e.input.words).empty();
     write_heading(
         fmt::format("The {}sentence, cut {} and case-folded. Each token is the row of its word in the table, "
                     "whose words are in {}{}.",
-                    of_target ? "target " : "", cut, order, of_target ? " after <bos> and <eos>" : ""));
+                    of_target ? "target " : "", cut_text(e.input.tokenizer),
+                    is_set ? "an order that is set" : order_text(e.input.vocabulary),
+                    of_target ? " after <bos> and <eos>" : ""));
     // The table of a stable vocabulary lists its words itself.
     const bool is_listed = std::holds_alternative<op::StableTable>(*trace_.record(sentence.table)->op);
     if (!is_listed && defined_.insert(sentence.words).second) {

@@ -51,7 +51,8 @@ constexpr OptionRule k_training[] = {
 // ---- Options of the presentation, which are always accepted
 
 struct Note {
-    std::string_view option, when;
+    OptionName option;
+    std::string_view when;
     bool is_of_exports = false;
 };
 constexpr Note k_presentation[] = {
@@ -71,7 +72,8 @@ constexpr Note k_presentation[] = {
 
 /// nullptr if there is nothing to say of the option.
 const Note* note_of(const Option& option) {
-    const auto found = std::ranges::find(k_presentation, option.name, &Note::option);
+    const auto found =
+        std::ranges::find(k_presentation, option.name, [](const Note& note) { return note.option.text(); });
     return found == std::end(k_presentation) ? nullptr : &*found;
 }
 
@@ -82,7 +84,8 @@ const OptionRule* rule_of(const Mechanism& mechanism, const Option& option) {
     const bool trains = option.section == OptionSection::training;
     if (trains && !mechanism.why_not_trained.empty()) return nullptr;
     const std::span<const OptionRule> rules = trains ? std::span(k_training) : mechanism.options;
-    const auto found = std::ranges::find(rules, option.name, &OptionRule::option);
+    const auto found =
+        std::ranges::find(rules, option.name, [](const OptionRule& rule) { return rule.option.text(); });
     return found == rules.end() ? nullptr : &*found;
 }
 

@@ -11,9 +11,9 @@ namespace attnscope {
 
 /// One change, and the question that the comparison answers.
 struct ComparisonPreset {
-    std::string_view name;    ///< "no scaling"
-    std::string_view help;    ///< one line: what to look at
-    std::string_view option;  ///< whose value it changes; "" if several
+    std::string_view name;  ///< "no scaling"
+    std::string_view help;  ///< one line: what to look at
+    OptionName option;      ///< whose value it changes
     /// Changes a session. It may leave it as it is, or throw Error(bad_input), where it does not apply.
     void (*change)(Session& session);
 };

@@ -647,10 +647,9 @@ const std::array k_options = {
            [](const Session& s) -> Json { return heads_text(s.experiment.training.ablated); },
            [](Session& s, const OptionValue& v) { s.experiment.training.ablated = parse_heads(as_text(v)); },
            "Without heads", control::Text{}},
-    Option{
-        "step", Section::training, "", "N",
-        "The step of the run whose parameters are shown, 0 to 100000; as a flag the run is repeated up to it",
-        whole, FIELD(experiment, training.step, as_int), "Step", control::Own{}},
+    Option{"step", Section::training, "", "N",
+           "The step of the run whose parameters are shown, 0 to 100000; as a flag, replays the run up to it",
+           whole, FIELD(experiment, training.step, as_int), "Step", control::Own{}},
 
     Option{
         "view", Section::presentation, "", k_arguments<decltype(Presentation::view)>,

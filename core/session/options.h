@@ -7,9 +7,9 @@
 #include <string>
 #include <string_view>
 
+#include "core/experiment/option_names.h"
 #include "core/experiment/option_section.h"
 #include "core/session/option_control.h"
-#include "core/session/option_names.h"
 #include "core/session/session.h"
 
 namespace attnscope {

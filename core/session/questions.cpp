@@ -78,7 +78,8 @@ constexpr std::array k_questions = {
              "exp(1.81) = 6.1 times as large.",
              "scaled-dot-product", "", as_it_is},
     Question{"What does dividing by √d_k do?",
-             "Here the projections are xavier's. B does not divide: its scores differ 4 times as much. For "
+             "Here the projections use Xavier initialization. B does not divide: its scores differ 4 times "
+             "as much. For "
              "“you”, “sentence” leads “me” by 4.43 instead of 1.11, and gets 0.984 instead of 0.517. A sum "
              "of d_k products grows with √d_k; dividing undoes that, so that the softmax does not give "
              "everything to one word.",
@@ -92,7 +93,8 @@ constexpr std::array k_questions = {
         "How do two heads differ?",
         "Five heads that we designed: head 1 leads from a pronoun to its noun (“it” → “cat”), 2 from an "
         "adjective (“black” → “cat”), 3 from a verb to its subject (“cross” → “cat”), 4 to the word before, "
-        "5 to the same word. An even row has nothing to ask for. Shift+click a head to compare it.",
+        "5 to the same word. A row of equal weights means that the head does not apply to that word. "
+        "Shift+click a head to compare it.",
         "designed-heads", "", in_view<ViewKind::heads>},
     Question{"Is this pattern real, or an artifact of the seed?",
              "An artifact: it does not survive a change of seed. “you” attends to “to” with 0.856 here, with "
@@ -118,21 +120,24 @@ constexpr std::array k_questions = {
         "nearly even: “you” gives no word more than 0.195; in A it gives “to” 0.856. Training makes v_a "
         "grow; then they can be as sharp (question 11).",
         "scaled-dot-product", "additive score", score_of_to},
-    Question{"What does padding do?",
-             "It makes the sentences of a batch equally long: here four words are filled up to eight. In A "
-             "“you” gives the filling 0.308 of its weight; in B it is masked and gets none, and the four "
-             "words share it in proportion. The rows of “pad” are computed as well, but not used.",
-             "scaled-dot-product", "padding mask", compared, padded},
+    Question{
+        "What does padding do?",
+        "It makes the sentences of a batch equally long: here four words are filled up to eight. In A "
+        "“you” gives the padding tokens 0.308 of its weight; in B it is masked and gets none, and the four "
+        "words share it in proportion. The rows of “pad” are computed as well, but not used.",
+        "scaled-dot-product", "padding mask", compared, padded},
     Question{"How does a decoder align with its source?",
              "Each step of the decoder is a row: its weights say which source word it reads. “noir” reads "
              "“black”, against the order of the words. Play, or click a step.",
              "bahdanau-alignment", "", step_of_noir},
-    Question{"What is the difference between soft and hard, global and local attention?",
-             "At temperature 4. Soft: softmax shares a row's weight; hard: all of it to one; sparsemax: to "
-             "few. These three are global and consider all words. Local attention considers a window: "
-             "local-m at the query's own place, local-p at a place that it predicts, fading with distance, "
-             "so its rows sum to less than 1.",
-             "scaled-dot-product", "", of_normalizers, warm},
+    Question{
+        "What is the difference between soft and hard, global and local attention?",
+        "At temperature 4. Soft: softmax spreads a row's weight over all words; hard attention puts it all "
+        "on one, sparsemax on a few. These three are global and consider all words. Local attention "
+        "considers a window: "
+        "local-m at the query's own place, local-p at a place that it predicts, fading with distance, "
+        "so its rows sum to less than 1.",
+        "scaled-dot-product", "", of_normalizers, warm},
 };
 
 }  // namespace

@@ -86,9 +86,9 @@ Values sizes(const Session& session, int count) {
 
 /// A setting that can be swept, and the values it goes through.
 struct SweepRow {
-    std::string_view option;
-    std::string_view name;  ///< before the value, in a title
-    std::string_view hint;  ///< what to look for
+    std::string_view option;  ///< an OptionName
+    std::string_view name;    ///< before the value, in a title
+    std::string_view hint;    ///< what to look for
     Values (*values)(const Session& session, int count);
     bool of_numbers = true;
 };
@@ -96,19 +96,35 @@ constexpr SweepRow row_of(Sweep sweep) {
     switch (sweep) {
         case Sweep::none: break;
         case Sweep::seed:
-            return {"seed", "Seed", "a pattern that all of them share does not come from the seed", seeds};
+            return {OptionName("seed"), "Seed",
+                    "a pattern that all of them share does not come from the seed", seeds};
         case Sweep::temperature:
-            return {"temperature", "Temperature", "how the softmax sharpens and flattens", temperatures};
+            return {OptionName("temperature"), "Temperature", "how the softmax sharpens and flattens",
+                    temperatures};
         case Sweep::dim:
-            return {"dim", "d", "how the number of features changes the size of the scores", sizes};
-        case Sweep::scale: return {"scale", "Scale factor", "how the factor sharpens and flattens", factors};
+            return {OptionName("dim"), "d", "how the number of features changes the size of the scores",
+                    sizes};
+        case Sweep::scale:
+            return {OptionName("scale"), "Scale factor", "how the factor sharpens and flattens", factors};
         case Sweep::score:
-            return {"score", "Score", "how each function compares query and key", names_of<Score>, false};
+            return {OptionName("score"), "Score", "how each function compares query and key", names_of<Score>,
+                    false};
         case Sweep::normalizer:
-            return {"normalizer", "Normalization", "how each function turns scores into weights",
+            return {OptionName("normalizer"), "Normalization", "how each function turns scores into weights",
                     normalizations, false};
     }
     return {};
+}
+
+/// "seed, temperature, dim or scale".
+std::string names_of_settings() {
+    std::string names;
+    for (const auto& [sweep, name] : choices<Sweep>()) {
+        if (sweep == Sweep::none) continue;
+        const bool is_last = sweep == choices<Sweep>().back().value;
+        names += (names.empty() ? "" : is_last ? " or " : ", ") + std::string(name);
+    }
+    return names;
 }
 
 }  // namespace
@@ -132,8 +148,7 @@ std::string step_title(Sweep sweep, const std::string& value) {
 }
 
 std::string why_no_sweep(const Session& session, Sweep sweep) {
-    if (sweep == Sweep::none)
-        return "no setting is swept: choose seed, temperature, dim, scale, score or normalizer";
+    if (sweep == Sweep::none) return "no setting is swept: choose " + names_of_settings();
     const Option& option = *find_option(option_of(sweep));
     if (const std::string why = why_unused(option, session.experiment); !why.empty())
         return fmt::format("{} does not apply here: {}", option.name, why);

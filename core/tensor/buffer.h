@@ -82,6 +82,9 @@ public:
     /// is surveyed.
     virtual Matrix preview(int head, int bands, const std::stop_token& cancel) const = 0;
 
+    /// Rows of a head, evenly spaced: the middle one of each of `count` parts. Computed on all cores.
+    virtual Matrix sample(int head, int count, const std::stop_token& cancel) const = 0;
+
     /// Reads all values of a head once, on all cores, and keeps its facts and the levels from
     /// first_kept_level() on. `progress` is told 0 … 1.
     virtual void survey(int head, const Progress& progress, const std::stop_token& cancel) const = 0;

@@ -45,7 +45,8 @@ struct Region {
     bool operator==(const Region&) const = default;
 };
 
-/// Which pairs of a region a mask leaves open: none, some but not all, all, or that takes looking at each.
+/// Which pairs of a region a mask leaves open: none, some but not all, all, or unknown without checking each
+/// pair.
 enum class Coverage { none, some, all, unknown };
 
 /// Owns size() uninitialized floats, row-major, one head after the other; the first is aligned to 64 bytes,

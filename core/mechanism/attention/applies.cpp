@@ -18,15 +18,17 @@ using Kind = ProjectionSeed::Kind;
 /// Whether keys and values come from the image.
 bool looks_at_image(const Experiment& e) { return e.input.image && !e.is_given("embedding_kv"); }
 
-/// A projection of Q, K, V or the output; `letter` as in W_q.
+/// The parameters of a projection, and for Q, K and V what it computes.
+struct ProjectionNames {
+    CustomName W, b;
+};
 struct ProjectedInput {
-    const char* stage;
-    const char* W;
-    const char* b;
+    CustomName stage;
+    ProjectionNames projection;
 };
 constexpr ProjectedInput k_inputs[] = {
-    {"query", "W_q", "b_q"}, {"key", "W_k", "b_k"}, {"value", "W_v", "b_v"}};
-constexpr ProjectedInput k_output{"output", "W_o", "b_o"};
+    {"query", {"W_q", "b_q"}}, {"key", {"W_k", "b_k"}}, {"value", {"W_v", "b_v"}}};
+constexpr ProjectionNames k_output{"W_o", "b_o"};
 
 bool is_computed(const Experiment& e, const ProjectedInput& input) {
     return !e.is_given("scores") && !e.is_given(input.stage);
@@ -38,13 +40,15 @@ bool projects_output(const Experiment& e) {
 }
 
 /// Whether its weight or its bias is drawn, because it is not custom.
-bool is_drawn(const Experiment& e, const ProjectedInput& projection) {
+bool is_drawn(const Experiment& e, const ProjectionNames& projection) {
     return !e.is_given(projection.W) || (e.attention.projection_bias && !e.is_given(projection.b));
 }
 
 /// Whether a projection is drawn, or would be under a rule other than none.
 bool may_draw_projections(const Experiment& e) {
-    const auto drawn = [&](const ProjectedInput& each) { return is_computed(e, each) && is_drawn(e, each); };
+    const auto drawn = [&](const ProjectedInput& each) {
+        return is_computed(e, each) && is_drawn(e, each.projection);
+    };
     return std::ranges::any_of(k_inputs, drawn) || (projects_output(e) && is_drawn(e, k_output));
 }
 
@@ -144,7 +148,7 @@ std::string no_projection_seed(const Experiment& e) {
 
 std::string no_projection_bias(const Experiment& e) {
     const auto biased = [&](const ProjectedInput& each) {
-        return is_computed(e, each) && !e.is_given(each.b);
+        return is_computed(e, each) && !e.is_given(each.projection.b);
     };
     const bool drawn = e.attention.projection != Projection::none || e.attention.output_projection;
     if ((e.attention.projection != Projection::none && std::ranges::any_of(k_inputs, biased)) ||
@@ -193,7 +197,7 @@ std::string no_seed(const Experiment& e) {
 int columns_of(const Experiment& e, const ProjectedInput& input, int projected) {
     if (const GivenMatrix* given = e.weights.find_given(input.stage))
         return static_cast<int>(given->values().cols());
-    const GivenMatrix* W = e.weights.find_given(input.W);
+    const GivenMatrix* W = e.weights.find_given(input.projection.W);
     return W ? static_cast<int>(W->values().rows()) : projected;
 }
 

@@ -88,7 +88,7 @@ Value Seq2seqBuilder::encode(const std::string& side, Direction direction) {
     std::vector<StageKey> keys;
     for (const std::string& name :
          {"encoder_r_" + side, "encoder_z_" + side, "encoder_n_" + side, "h_" + side})
-        keys.push_back(find_in_table(name));
+        keys.emplace_back(find_in_table(name));
     return builder_.add(keys, op::GruEncoder{direction}, inputs).back();
 }
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <set>
 
@@ -30,6 +31,8 @@ TEST(ActionTableTest, IdsAreUniqueAndFound) {
         EXPECT_TRUE(seen.insert(action.id).second) << action.id << " is there twice";
         EXPECT_EQ(find_action(action.id), &action);
     }
+    EXPECT_TRUE(std::ranges::equal(actions(), k_action_names, {}, &Action::id))
+        << "k_action_names is not in the order of actions()";
     EXPECT_EQ(find_action("no.such"), nullptr);
     EXPECT_EQ(find_action(""), nullptr);
 }

@@ -168,7 +168,7 @@ TEST_F(CommandLineTest, RecipeRefusesWhatTraceRefuses) {
 }
 
 TEST_F(CommandLineTest, AFlagThatIsNotUsedIsSaidInALineAndChangesNothing) {
-    const std::string why = " is not used: seq2seq uses its own alignment\n";
+    const std::string why = " is not used: it does not apply to seq2seq\n";
     const Words flags = {
         test::session_file("random-alignment"), "--heads", "4", "--dim", "8", "--block", "none"};
     for (const Words& command : {Words{"render", "--out", path("out")}, Words{"trace"}, Words{"recipe"}}) {

@@ -287,5 +287,75 @@ TEST_F(SentenceTest, TheStatusBarCountsWhatThereIs) {
     EXPECT_EQ(sizes(test::test_session("random-alignment").experiment), "13 steps · 12 source words · d 16");
 }
 
+/// Words, each of which says where it stands.
+std::string numbered_words(int first, int last) {
+    std::string words;
+    for (int i = first; i <= last; ++i) words += (i > first ? " word" : "word") + std::to_string(i);
+    return words;
+}
+
+class LongSentenceTest : public InterfaceTest {
+protected:
+    void SetUp() override {
+        Session session = load_example("scaled-dot-product");
+        session.experiment.input.text = numbered_words(1, 400);
+        start(session);
+    }
+    bool has_chip(int token) {
+        ImGuiWindow* in = find_window("attnscope");
+        const ImGuiID sentence = ImHashStr("sentence", 0, in->ID);
+        return area_of(in, ImHashStr("chip", 0, ImHashData(&token, sizeof token, sentence))).GetWidth() > 0;
+    }
+    void lock(const std::optional<Cell>& cell) {
+        document().change(
+            [&](Session& s) { s.presentation.lock(main_stage(*document().trace()).key(), cell); });
+        settle();
+    }
+};
+
+TEST_F(LongSentenceTest, TheChipsFollowTheLockedToken) {
+    EXPECT_TRUE(has_chip(0));
+    EXPECT_FALSE(has_chip(200));
+    lock(Cell{200, 3});
+    EXPECT_TRUE(has_chip(200));
+    EXPECT_FALSE(has_chip(0));
+    lock(Cell{399, 3});
+    EXPECT_TRUE(has_chip(399)) << "the last one";
+    lock(std::nullopt);
+    EXPECT_TRUE(has_chip(0)) << "once nothing is locked";
+}
+
+TEST_F(LongSentenceTest, TheChipsFollowWhatIsZoomedTo) {
+    interaction().zoom = {16, 0.5, 0.75};
+    settle();
+    EXPECT_TRUE(has_chip(300));
+    EXPECT_FALSE(has_chip(0));
+}
+
+TEST_F(LongSentenceTest, ItIsTypedIntoWhereItWasClicked) {
+    lock(Cell{300, 3});
+    // The part that is shown begins three words before the locked one, the 301st.
+    const ImRect excerpt = area_of("attnscope", {"excerpt"});
+    click({excerpt.Min.x + 34, excerpt.GetCenter().y});
+    EXPECT_TRUE(ImGui::GetIO().WantTextInput);
+    play(typing("X"));
+    EXPECT_EQ(text(), numbered_words(1, 297) + " X" + numbered_words(298, 400));
+    press(Key::escape);
+    EXPECT_GT(area_of("attnscope", {"excerpt"}).GetWidth(), 0) << "and is a part again";
+}
+
+TEST_F(LongSentenceTest, AWordIsFoundByTyping) {
+    press(Key::f, k_ctrl);
+    push(typing("word250"));
+    settle();
+    press(Key::enter);
+    ASSERT_TRUE(document().presentation().locked);
+    EXPECT_EQ(document().presentation().locked->row, 249);
+    EXPECT_TRUE(has_chip(249));
+    const SeenMatrix matrix = focused();
+    EXPECT_GT(matrix.pitch_y(), 6) << "a cell can be seen";
+    EXPECT_TRUE(matrix.sees(cell_place(249, document().presentation().locked->column)));
+}
+
 }  // namespace
 }  // namespace attnscope

@@ -268,5 +268,41 @@ TEST_F(FocusTest, InTheStripKeysOfAnotherSentenceHaveLabelsOfTheirOwn) {
     EXPECT_GT(gap("value", "scores"), scores + 30);
 }
 
+TEST_F(FocusTest, ARowOfManyColumnsHasAProfileBelowTheMatrix) {
+    Session session = load_example("scaled-dot-product");
+    session.experiment.input.text.clear();
+    for (int i = 0; i < 160; ++i) session.experiment.input.text += "w" + std::to_string(i) + " ";
+    session.presentation.theme = ThemeKind::dark;
+    start(session);
+    constexpr int k_row = 70;
+    document().change([](Session& s) { s.presentation.lock("weights"_stage, Cell{k_row, 0}); });
+    interaction().zoom = {4, 0.5, k_row / 160.0};
+    settle();
+    const SeenMatrix matrix = focused();
+    const Eigen::RowVectorXf row = document().trace()->find("weights"_stage)->buffer.row(0, k_row);
+    // Heights of the bars of the columns in sight, at the middle of each.
+    const gl::Pixels pixels = picture();
+    const std::uint32_t background = pixels.at(static_cast<int>(matrix.drawn.clip_min.x) - 3,
+                                               static_cast<int>(matrix.drawn.clip_max.y) + 10);
+    std::vector<std::pair<float, int>> heights;
+    for (int j = 0; j < 160; ++j) {
+        const ImVec2 at = cell_place(k_row, j);
+        if (!matrix.sees({at.x - matrix.pitch_x() / 2, at.y}) ||
+            !matrix.sees({at.x + matrix.pitch_x() / 2, at.y}))
+            continue;
+        int height = 0;
+        for (int y = 24; y < 24 + 44; ++y)
+            height += pixels.at(static_cast<int>(at.x), static_cast<int>(matrix.drawn.clip_max.y) + y) !=
+                      background;
+        heights.emplace_back(row(j), height);
+    }
+    ASSERT_GT(heights.size(), 20U);
+    std::ranges::sort(heights);
+    EXPECT_LE(heights.front().second, 2);
+    for (std::size_t i = 1; i < heights.size(); ++i)
+        EXPECT_GE(heights[i].second + 1, heights[i - 1].second) << "a larger weight has a higher bar";
+    EXPECT_NEAR(heights.back().second, heights.back().first / row.maxCoeff() * 44, 2);
+}
+
 }  // namespace
 }  // namespace attnscope

@@ -99,7 +99,7 @@ TEST_F(HeadsViewTest, HeadsAreSortedByANumber) {
     open_heads(test::four_heads());
     for (const auto& [score, name] : choices<HeadScore>()) {
         if (!survey().heads.front().scores[static_cast<std::size_t>(score)]) continue;
-        interaction().heads_order = std::string(name);
+        interaction().heads_order = {HeadsOrder::By::score, score};
         const auto drawn = tiles();
         ASSERT_EQ(drawn.size(), 5u);
         double before = 1e9;
@@ -157,7 +157,7 @@ TEST_F(HeadsViewTest, BelowEachHeadStandsThePatternThatItMatchesBest) {
     const auto drawn = tiles();
     const std::vector<test::ScreenText> texts = test::texts_on_screen();
     for (const SurveyedHead& head : survey().heads) {
-        const HeadNumber number = number_of(head, k_heads_by_layer);
+        const HeadNumber number = number_of(head, HeadsOrder{});
         EXPECT_EQ(number.name, name_of(*best_pattern(head.scores)));
         std::string expected = fmt::format("{} {:.2f}", number.name, *number.value);
         std::erase(expected, ' ');
@@ -169,7 +169,7 @@ TEST_F(HeadsViewTest, BelowEachHeadStandsThePatternThatItMatchesBest) {
         });
         EXPECT_TRUE(found) << "head " << head.at.head << ": " << expected;
     }
-    EXPECT_EQ(number_of(survey().heads[3], k_heads_by_layer).name, "previous token");
+    EXPECT_EQ(number_of(survey().heads[3], HeadsOrder{}).name, "previous token");
 }
 
 TEST_F(HeadsViewTest, InCellsTooSmallToOutlineACrosshairMarksThePlaceInEveryHead) {
@@ -201,7 +201,7 @@ TEST_F(HeadsViewTest, InCellsTooSmallToOutlineACrosshairMarksThePlaceInEveryHead
 
 TEST_F(HeadsViewTest, TheInspectorListsTheCellInEveryHeadInTheirOrder) {
     open_heads(test::four_heads());
-    const auto numbers = [&](const std::string& order) {
+    const auto numbers = [&](const HeadsOrder& order) {
         interaction().heads_order = order;
         const auto drawn = tiles();
         move(cell_of(drawn[0], 2, 5));
@@ -217,12 +217,11 @@ TEST_F(HeadsViewTest, TheInspectorListsTheCellInEveryHeadInTheirOrder) {
         }
         return names;
     };
-    EXPECT_EQ(numbers(k_heads_by_layer),
-              (std::vector<std::string>{"head1", "head2", "head3", "head4", "mean"}));
+    EXPECT_EQ(numbers(HeadsOrder{}), (std::vector<std::string>{"head1", "head2", "head3", "head4", "mean"}));
     std::vector<std::string> sorted;
-    for (const SurveyedHead* head : in_order(survey(), "entropy"))
+    for (const SurveyedHead* head : in_order(survey(), {HeadsOrder::By::score, HeadScore::entropy}))
         sorted.push_back(head->at.head < 0 ? "mean" : "head" + std::to_string(head->at.head + 1));
-    EXPECT_EQ(numbers("entropy"), sorted);
+    EXPECT_EQ(numbers({HeadsOrder::By::score, HeadScore::entropy}), sorted);
     press(Key::digit_1);
     for (const test::ScreenText& text : test::texts_on_screen())
         EXPECT_FALSE(text.text.starts_with("THISCELL")) << "only beside the view of heads";

@@ -1,9 +1,11 @@
 // Texts so long that their matrices are computed where they are seen: the window shows what it shows of
 // others.
 #include <map>
+#include <mutex>
 
 #include "core/error.h"
 #include "core/export/export.h"
+#include "core/mechanism/evaluate.h"
 #include "core/mechanism/mechanisms.h"
 #include "core/recipe/recipe.h"
 #include "tests/interface.h"
@@ -37,8 +39,12 @@ protected:
     }
     void show(StageKey stage) {
         document().change([&](Session& session) { session.presentation.focus(stage); });
-        settle();
-        settle();  // what the frames asked for
+        settle_tiles();
+    }
+    /// Frames until none asks for a tile: each drops what an older one asked for and is not begun.
+    void settle_tiles() {
+        do settle();
+        while (document().tiles().busy());
     }
     void expect_same_pictures(const Session& session, StageKey stage);
     /// The colors of the visible cells of the matrix in focus.
@@ -87,8 +93,7 @@ void LongTextTest::expect_same_pictures(const Session& session, StageKey stage) 
         show(stage);
         pictures.push_back(cell_colors());
         interaction().zoom = {4, 0.5, 0.5};
-        settle();
-        settle();
+        settle_tiles();
         pictures.push_back(cell_colors());
     }
     for (const std::size_t picture : {0U, 1U}) {
@@ -189,6 +194,88 @@ TEST_F(LongTextTest, OtherViewsSayThatTheTextIsTooLong) {
     EXPECT_EQ(document().survey(), nullptr);
     EXPECT_EQ(document().lines(), nullptr);
     EXPECT_EQ(document().swept(), nullptr);
+}
+
+TEST_F(LongTextTest, TheStrongestLinksAreThoseInMemory) {
+    if (!window) return;
+    std::vector<std::vector<Link>> links;
+    for (const bool is_long : {true, false}) {
+        is_long ? start_long(session_of(k_tokens)) : start_short(session_of(k_tokens));
+        show("weights"_stage);
+        ASSERT_TRUE(document().links());
+        links.push_back(document().links()->links);
+    }
+    ASSERT_EQ(links[0].size(), links[1].size());
+    for (std::size_t i = 0; i < links[0].size(); ++i)
+        EXPECT_NEAR(links[0][i].value, links[1][i].value, 1e-6) << i;
+}
+
+TEST_F(LongTextTest, SampledRowsShowAContextWhoseRowsAreTooMany) {
+    if (!window) return;
+    Session session = session_of(2000, "none");
+    start_long(session);
+    show("context"_stage);
+    const StagePtr context = document().trace()->stage("context"_stage);
+    const TileRequest request{context, 0, TileRequest::What::preview};
+    const auto sample = document().tiles().find(request);
+    ASSERT_TRUE(sample);
+    EXPECT_EQ(sample->rows(), 256);
+    EXPECT_EQ(sample->cols(), context->shape().columns);
+    const auto& drawn = window->host().heatmaps().drawn();
+    step(true);
+    EXPECT_TRUE(std::ranges::any_of(drawn, [&](const auto& each) {
+        return each.owner == std::shared_ptr<const void>(sample) && each.rows == 256;
+    })) << "and is drawn";
+}
+
+TEST_F(LongTextTest, ThePictureOfAllPairsReportsItsSurveyAndIsCanceledInIt) {
+    EvaluateOptions few;
+    few.on_demand = {.most_cells = 1000, .kept_cells = 1 << 16};
+    // Tasks of a survey are of 512 rows.
+    const Session session = session_of(3000, "none");
+    const Trace trace = evaluate(session.experiment, {}, few);
+    const StagePtr weights = trace.stage("weights"_stage);
+    const ExportItem item = plan_export(trace, {.stages = {"weights"}, .head = {}}).front();
+    std::mutex mutex;
+    std::vector<double> parts;
+    EXPECT_THROW(export_bytes(trace, session, item,
+                              [&](double part) {
+                                  const std::lock_guard lock(mutex);
+                                  parts.push_back(part);
+                                  return part < 0.4;
+                              }),
+                 Canceled);
+    EXPECT_FALSE(weights->buffer.on_demand()->is_surveyed(0));
+    parts.clear();
+    EXPECT_FALSE(export_bytes(trace, session, item, [&](double part) {
+                     const std::lock_guard lock(mutex);
+                     parts.push_back(part);
+                     return true;
+                 }).empty());
+    EXPECT_GE(std::ranges::count_if(parts, [](double part) { return part < 0.9; }), 4);
+    EXPECT_GT(parts.back(), 0.99);
+}
+
+TEST_F(LongTextTest, WhatIsInSightIsExportedAlone) {
+    if (!window) return;
+    start_long(session_of(k_tokens));
+    show("weights"_stage);
+    press(Key::e, {.ctrl = true});
+    EXPECT_FALSE(interaction().export_form.presentation.region);
+    press(Key::escape);
+    interaction().zoom = {5, 0.5, 0.5};
+    settle_tiles();
+    ASSERT_TRUE(interaction().in_sight);
+    const Region seen = *interaction().in_sight;
+    EXPECT_LT(seen.rows, k_tokens / 2);
+    press(Key::e, {.ctrl = true});
+    const std::string label = "rows " + std::to_string(seen.row + 1) + " to " +
+                              std::to_string(seen.end_row()) + ", columns " +
+                              std::to_string(seen.column + 1) + " to " + std::to_string(seen.end_column());
+    click(place_of("Export##dialog", {"Part", label}));
+    EXPECT_EQ(interaction().export_form.presentation.region, seen);
+    click(place_of("Export##dialog", {"Part", "whole matrix"}));
+    EXPECT_EQ(interaction().export_form.presentation.region, std::nullopt);
 }
 
 TEST_F(LongTextTest, ACellIsProvedAsInMemory) {

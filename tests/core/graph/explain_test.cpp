@@ -226,13 +226,15 @@ TEST_P(ExplainTest, WeightsHaveASummaryAndNothingElseHas) {
         int larger = 0;
         for (const float w : values(stage, head).row(i)) {
             sum += w;
-            if (w > 0) entropy += double(w) * std::log(1 / double(w));
             larger += w > proof.value;
         }
+        for (const float w : values(stage, head).row(i))
+            if (w > 0) entropy += double(w) / sum * std::log(sum / double(w));
         EXPECT_DOUBLE_EQ(proof.summary->sum, sum);
         // The same sum of at most some hundred terms in another order of operations.
         EXPECT_NEAR(proof.summary->entropy, entropy, 1e-12);
         EXPECT_GE(proof.summary->entropy, 0);
+        EXPECT_LE(proof.summary->effective_tokens, double(stage.shape().columns) + 1e-9);
         EXPECT_EQ(proof.summary->rank, closed(head, i, j) ? 0 : larger + 1);
         const bool nothing = sum == 0;
         EXPECT_NEAR(proof.summary->effective_tokens, nothing ? 0 : std::exp(entropy), 1e-9);

@@ -216,6 +216,20 @@ TEST(OnDemandTest, APreviewHasTheStrongestPairsOfItsBands) {
     });
 }
 
+TEST(OnDemandTest, SampledRowsAreThoseInTheMiddleOfEachPart) {
+    for_each_stage([](const Trace& trace, const Stage& whole, const Stage& parts, const std::string& name) {
+        const int head = whole.shape().heads - 1, rows = whole.shape().rows, count = 3;
+        const Matrix sample = parts.buffer.on_demand()->sample(head, count, {});
+        ASSERT_EQ(sample.rows(), count) << name;
+        ASSERT_EQ(sample.cols(), whole.shape().columns) << name;
+        for (int i = 0; i < count; ++i)
+            for (int j = 0; j < whole.shape().columns; ++j)
+                expect_equal(whole.buffer.at(head, (2 * i + 1) * rows / (2 * count), j), sample(i, j),
+                             tolerance(trace), fmt::format("{}, row {}, {}", name, i, j));
+        EXPECT_EQ(parts.buffer.on_demand()->sample(head, 1000, {}).rows(), rows) << name;
+    });
+}
+
 TEST(OnDemandTest, SurveysFindTheFactsOfAHead) {
     for_each_stage([](const Trace& trace, const Stage& whole, const Stage& parts, const std::string& name) {
         const float near = tolerance(trace);

@@ -302,11 +302,14 @@ TEST(AppliesTest, TheTableSaysAlwaysOfWhatAlwaysAppliesAndOfNothingElse) {
 TEST(AppliesTest, AMechanismSaysOfEachOptionAloneWhetherItIsAlwaysSometimesOrNeverUsed) {
     for (const Mechanism* mechanism : mechanisms())
         for (const OptionRule& rule : mechanism->options) {
-            const Option* option = find_option(rule.option);
-            ASSERT_NE(option, nullptr) << rule.option;
-            const std::string what =
-                std::string(name_of(mechanism->choice)) + ": " + std::string(rule.option);
-            EXPECT_EQ(std::ranges::count(mechanism->options, rule.option, &OptionRule::option), 1) << what;
+            const std::string_view name = rule.option.text();
+            const Option* option = find_option(name);
+            ASSERT_NE(option, nullptr) << name;
+            const std::string what = std::string(name_of(mechanism->choice)) + ": " + std::string(name);
+            EXPECT_EQ(std::ranges::count(mechanism->options, name,
+                                         [](const OptionRule& each) { return each.option.text(); }),
+                      1)
+                << what;
             bool used = false, unused = false;
             for (const Base& base : bases())
                 if (base.experiment.mechanism == mechanism->choice)

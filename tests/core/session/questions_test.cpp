@@ -236,7 +236,8 @@ TEST(QuestionsTest, TheNumbersInTheTextsAreThoseOfTheirSessions) {
     expect_says(about("additive"), fmt::format("in A it gives “to” {:.3f}.", additive.a(1, 4)));
     expect_says(about("additive"),
                 fmt::format("“you” gives no word more than {:.3f};", additive.b.row(1).maxCoeff()));
-    expect_says(about("padding"), fmt::format("gives the filling {:.3f}", padding.a.row(1).tail(4).sum()));
+    expect_says(about("padding"),
+                fmt::format("gives the padding tokens {:.3f}", padding.a.row(1).tail(4).sum()));
     const Cell of_to = *answer(questions()[7]).presentation.locked;
     const Buffer& value = trace.find("value"_stage)->buffer;
     expect_says(questions()[7],

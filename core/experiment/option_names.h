@@ -109,6 +109,7 @@ public:
             throw "no option has this name";
     }
     constexpr std::string_view text() const { return text_; }
+    constexpr operator std::string_view() const { return text_; }
 
 private:
     std::string_view text_;
