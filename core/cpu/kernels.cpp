@@ -319,11 +319,31 @@ bool softmax_finite_groups(int group, const float* x, Eigen::Index groups, float
 
 }  // namespace
 
-void largest_of_groups(ConstMatrixView x, int group, MatrixView out) {
-    for (Eigen::Index i = 0; i < x.rows(); ++i)
-        for (Eigen::Index g = 0; g < out.cols(); ++g)
-            out(i, g) =
-                largest_of(x.row(i).data() + g * group, std::min<Eigen::Index>(group, x.cols() - g * group));
+void strongest_weights(std::span<const RowSum> rows, ConstMatrixView x, int level, MatrixView out) {
+    std::vector<float> largest(static_cast<std::size_t>(x.cols()));
+    for (Eigen::Index p = 0; p < out.rows(); ++p) {
+        std::ranges::fill(largest, -k_infinity);
+        for (Eigen::Index i = p << level; i < std::min((p + 1) << level, x.rows()); ++i) {
+            const RowSum& row = rows[static_cast<std::size_t>(i)];
+            if (row.largest == -k_infinity) continue;
+            const float* const cells = x.row(i).data();
+            const float most = row.largest, log_sum = static_cast<float>(std::log(row.sum));
+            // Of a row whose largest cell is not finite, each open one is NaN.
+            const bool is_known = std::isfinite(most);
+            for (std::size_t j = 0; is_known && j < largest.size(); ++j) {
+                const float value = (cells[j] - most) - log_sum;
+                largest[j] = value > largest[j] || value != value ? value : largest[j];
+            }
+            for (std::size_t j = 0; !is_known && j < largest.size(); ++j)
+                if (cells[j] != -k_infinity) largest[j] = k_nan;
+        }
+        for (Eigen::Index q = 0; q < out.cols(); ++q) {
+            const Eigen::Index first = q << level,
+                               count = std::min(Eigen::Index{1} << level, x.cols() - first);
+            const float value = largest_of(largest.data() + first, count);
+            out(p, q) = value == -k_infinity ? value : std::exp(value);
+        }
+    }
 }
 
 void softmax_groups(ConstMatrixView x, int group, Strided largest, Strided sums, std::span<float> smallest) {

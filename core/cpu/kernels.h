@@ -50,9 +50,10 @@ struct RowSum {
 /// What softmax_rows() does to whole rows, for parts of rows of which the sums are known, in place; one sum
 /// for each row.
 void softmax_cells(std::span<const RowSum> rows, MatrixView x);
-/// The largest cell of each row and group of `group` columns; the last group may be shorter. NaN if the group
-/// contains one.
-void largest_of_groups(ConstMatrixView x, int group, MatrixView out);
+/// The largest weight of each block of 2^level × 2^level cells, which is that of the largest
+/// (x − row's largest) − ln(row's sum), so that a block takes one exponential: equal to the largest of
+/// softmax_cells() but for rounding. −∞ where all cells of a block are −∞, NaN where another one is NaN.
+void strongest_weights(std::span<const RowSum> rows, ConstMatrixView x, int level, MatrixView out);
 /// The sums of each row and group of `group` columns, a multiple of 16; the last group may be shorter.
 /// `largest` and `sums` are rows × groups. `smallest` is lowered to each row's smallest open cell.
 void softmax_groups(ConstMatrixView x, int group, Strided largest, Strided sums, std::span<float> smallest);

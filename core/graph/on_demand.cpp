@@ -470,20 +470,16 @@ public:
     }
 
 protected:
-    /// The strongest weight of a group of keys is that of the largest score, so that each group takes one
-    /// exponential; a shorter group is not worth it.
     void add_cells(int head, const Region& cells, Matrix& x, int level, PooledTile& tile, Eigen::Index row,
                    Eigen::Index column) const override {
-        if (tile.pool != Pool::dominant || level < k_least_kept_level)
+        if (tile.pool != Pool::dominant || level == 0)
             return StageCells::add_cells(head, cells, x, level, tile, row, column);
         x.resize(cells.rows, cells.columns);
         buffers_[0]->read(head, cells, view_of(x));
-        Matrix scores(cells.rows, pooled(cells.columns, level));
-        largest_of_groups(view_of(std::as_const(x)), 1 << level, view_of(scores));
-        Matrix weights = scores;
-        softmax_cells(row_sums(head, cells.row, cells.rows), view_of(weights));
-        weights = (scores.array() == -k_infinity).select(-k_infinity, weights);
-        tile.add_rows(view_of(std::as_const(weights)), level, row, column);
+        Matrix strongest(pooled(cells.rows, level), pooled(cells.columns, level));
+        strongest_weights(row_sums(head, cells.row, cells.rows), view_of(std::as_const(x)), level,
+                          view_of(strongest));
+        tile.dominant.block(row, column, strongest.rows(), strongest.cols()) = strongest;
     }
 
     Eigen::RowVectorXf strongest_groups(int head, const Region& rows) const override {

@@ -77,13 +77,6 @@ void PooledTile::add(ConstMatrixView x, int level, Eigen::Index row, Eigen::Inde
         pool_dominant(x, level, dominant.block(row, column, rows, columns));
 }
 
-void PooledTile::add_rows(ConstMatrixView x, int level, Eigen::Index row, Eigen::Index column) {
-    const auto columns = static_cast<std::size_t>(x.cols());
-    std::vector<float> smallest(columns);
-    for (Eigen::Index i = 0; i < x.rows(); ++i)
-        widen({x.row(i).data(), columns}, {&dominant(row + (i >> level), column), columns}, smallest);
-}
-
 void PooledTile::add(const PooledTile& finer, int level) {
     if (pool == Pool::mean)
         totals.add(finer.totals, level);

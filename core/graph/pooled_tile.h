@@ -36,9 +36,6 @@ struct PooledTile {
     PooledTile(Pool by, const Region& region);
     /// Adds the blocks of x, the first of which is (row, column) of this tile.
     void add(ConstMatrixView x, int level, Eigen::Index row, Eigen::Index column);
-    /// Adds strongest values of which the columns are pooled already, none of them negative: the largest of
-    /// each 2^level rows.
-    void add_rows(ConstMatrixView x, int level, Eigen::Index row, Eigen::Index column);
     /// Adds a tile of blocks that are 2^level times finer.
     void add(const PooledTile& finer, int level);
     Matrix values() const { return pool == Pool::mean ? totals.mean() : dominant; }

@@ -5,6 +5,7 @@
 #include <span>
 #include <string_view>
 
+#include "core/experiment/option_names.h"
 #include "core/session/session.h"
 
 namespace attnscope {
