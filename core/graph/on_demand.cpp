@@ -464,7 +464,13 @@ public:
         return !all.empty() && std::ranges::all_of(all, [](const auto& sum) { return sum.has_value(); });
     }
 
+    /// Whole rows are divided by their own sums: the rounding of scores depends on which are computed
+    /// together, and where scores are large, a sum found elsewhere would make weights that add up to 1.0001.
     void read(int head, const Region& region, MatrixView out) const override {
+        if (region.columns == shape_.columns) {
+            buffers_[0]->read(head, region, out);
+            return softmax_rows({out.data(), out.rows(), out.cols()}, out);
+        }
         const std::vector<RowSum> rows = row_sums(head, region.row, region.rows);
         cells(*op_, {buffers_, head, region, rows}, out);
     }

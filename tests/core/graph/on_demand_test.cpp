@@ -230,6 +230,22 @@ TEST(OnDemandTest, SampledRowsAreThoseInTheMiddleOfEachPart) {
     });
 }
 
+TEST(OnDemandTest, ARowOfLargeScoresSumsToOneAfterASurvey) {
+    Experiment e;
+    e.input.dim = 64;
+    e.input.text.clear();
+    for (int i = 0; i < 700; ++i) e.input.text += fmt::format("w{} ", i * i % 331);
+    const Trace trace = evaluate(e, {}, {.on_demand = {.most_cells = 1000, .kept_cells = 1 << 16}});
+    const Stage& weights = *trace.find("weights"_stage);
+    EXPECT_GT(trace.find("scaled"_stage)->buffer.range(0).max, 100) << "rounding of such scores matters";
+    weights.buffer.on_demand()->survey(0, {}, {});
+    for (int i = 0; i < weights.shape().rows; ++i) {
+        const Eigen::RowVectorXf row = weights.buffer.row(0, i);
+        EXPECT_NEAR(row.cast<double>().sum(), 1, 1e-6) << i;  // each of a few weights is rounded once
+        EXPECT_LE(row.maxCoeff(), 1) << i;
+    }
+}
+
 TEST(OnDemandTest, SurveysFindTheFactsOfAHead) {
     for_each_stage([](const Trace& trace, const Stage& whole, const Stage& parts, const std::string& name) {
         const float near = tolerance(trace);
