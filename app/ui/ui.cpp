@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "app/platform/imgui_compat.h"
 #include "core/text/tokenizer.h"
@@ -53,6 +54,22 @@ float draw_text(ImDrawList* list, ImFont* font, ImVec2 at, ImU32 color, const st
     return drawn;
 }
 
+namespace {
+
+/// The end of a line: never within a number, as ImGui breaks "4.43" after the point.
+const char* end_of_line(ImFont* font, const char* begin, const char* end, float width) {
+    const char* stop = compat::line_end(*font, begin, end, width);
+    const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+    const bool is_in_number = stop < end && is_digit(*stop) && stop - begin > 1 && is_digit(stop[-2]) &&
+                              (stop[-1] == '.' || stop[-1] == ',');
+    if (!is_in_number) return stop;
+    for (const char* at = stop; at > begin; --at)
+        if (at[-1] == ' ') return at;
+    return stop;
+}
+
+}  // namespace
+
 std::vector<std::string> broken_lines(ImFont* font, const std::string& text, float width, int most,
                                       float indent) {
     std::vector<std::string> lines;
@@ -64,7 +81,7 @@ std::vector<std::string> broken_lines(ImFont* font, const std::string& text, flo
             lines.push_back(fitted(font, std::string(at, end), room));
             break;
         }
-        const char* stop = compat::line_end(*font, at, end, room);
+        const char* stop = end_of_line(font, at, end, room);
         lines.emplace_back(at, stop);
         at = stop;
         while (at < end && *at == ' ') ++at;
@@ -80,9 +97,16 @@ void light(const Ui& ui, std::string_view name, const Area& area) {
 void wrapped_text(const std::string& text, float width) {
     ImFont* font = ImGui::GetFont();
     if (shaped().is_plain(*font, text)) {
-        ImGui::PushTextWrapPos(ImGui::GetCursorPosX() + width);
-        ImGui::TextUnformatted(text.c_str());
-        ImGui::PopTextWrapPos();
+        std::string broken;
+        for (std::size_t begin = 0; begin <= text.size();) {
+            const std::size_t end = std::min(text.find('\n', begin), text.size());
+            if (begin > 0) broken += '\n';
+            const std::vector<std::string> lines = broken_lines(font, text.substr(begin, end - begin), width,
+                                                                std::numeric_limits<int>::max(), 0);
+            for (std::size_t i = 0; i < lines.size(); ++i) broken += (i > 0 ? "\n" : "") + lines[i];
+            begin = end + 1;
+        }
+        ImGui::TextUnformatted(broken.c_str());
         return;
     }
     for (std::size_t begin = 0; begin <= text.size();) {

@@ -29,7 +29,7 @@ void compared_at(Presentation& presentation, const StageKey& key, Cell cell) {
     presentation.lock(key, cell);
 }
 
-void score_of_to(Presentation& presentation) { compared_at(presentation, "scaled"_stage, {1, 4}); }
+void weight_of_to(Presentation& presentation) { compared_at(presentation, "weights"_stage, {1, 4}); }
 void weight_of_sentence(Presentation& presentation) { compared_at(presentation, "weights"_stage, {1, 7}); }
 void weight_of_help(Presentation& presentation) { compared_at(presentation, "weights"_stage, {3, 2}); }
 
@@ -40,7 +40,10 @@ void sweep_of(Presentation& presentation, Sweep sweep) {
     presentation.focus("weights"_stage);
 }
 
-void of_seeds(Presentation& presentation) { sweep_of(presentation, Sweep::seed); }
+void of_seeds(Presentation& presentation) {
+    sweep_of(presentation, Sweep::seed);
+    presentation.lock("weights"_stage, Cell{2, 4});
+}
 void of_normalizers(Presentation& presentation) { sweep_of(presentation, Sweep::normalizer); }
 
 void step_of_noir(Presentation& presentation) {
@@ -55,7 +58,7 @@ void steps_of_translate(Presentation& presentation) {
 
 void output_of_to(Presentation& presentation) {
     presentation.view = ViewKind::step;
-    presentation.lock("context"_stage, Cell{4, 5});
+    presentation.lock("context"_stage, Cell{4, 2});
 }
 
 /// Projections with which the scaled scores are small enough for the softmax to share.
@@ -67,77 +70,86 @@ void padded(Experiment& e) { e.input.text = "Can you help me pad pad pad pad"; }
 void warm(Experiment& e) { e.weighting.temperature = 4; }
 
 constexpr std::array k_questions = {
-    Question{"Which word does this word attend to most?",
-             "The locked row is that of “you”. Its bars in the inspector say which word gets most of it: "
-             "“to”, 0.856. Point at another token to see its row, click it to lock it.",
-             "scaled-dot-product", "", as_it_is},
+    Question{
+        "Which word does this word attend to most?",
+        "“you” attends most to “to”: 0.856. Its row is locked; the inspector shows it as bars. Point at "
+        "another token to see its row, click it to lock it. The matrices are random: question 6 asks what "
+        "that means.",
+        "scaled-dot-product", "", as_it_is},
     Question{"Why is this cell so high?",
              "The query of “you” and the key of “to” have the same sign in 15 of 16 features (in Q and Kᵀ "
              "both are nearly all blue, negative), so nearly all products are positive: they add up to 53.9. "
              "Divided by √d_k that is 13.5, 1.81 more than the second-largest, “translate”; so its weight is "
-             "exp(1.81) = 6.1 times as large.",
+             "exp(1.81) = 6.1 times that of “translate”.",
              "scaled-dot-product", "", as_it_is},
-    Question{"What does dividing by √d_k do?",
-             "Here the projections use Xavier initialization. B does not divide: its scores differ 4 times "
-             "as much. For "
-             "“you”, “sentence” leads “me” by 4.43 instead of 1.11, and gets 0.984 instead of 0.517. A sum "
-             "of d_k products grows with √d_k; dividing undoes that, so that the softmax does not give "
-             "everything to one word.",
-             "scaled-dot-product", "no scaling", weight_of_sentence, small_scores},
-    Question{"What changes when a token may not see the future?",
-             "In B the cells above the diagonal, the later words, are masked. The remaining words share "
-             "their weight in proportion, so each row still sums to 1: in the row of “me” they had 0.475 "
-             "together, and each becomes 2.11 times as large.",
-             "scaled-dot-product", "causal mask", weight_of_help, small_scores},
+    Question{
+        "What does dividing by √d_k do?",
+        "A divides by √d_k = 4. B does not, so its scores are 4 times as far apart: for “you”, “sentence” "
+        "leads “me” by 4.43 instead of 1.11, and gets 0.984 instead of 0.517. The spread of a sum of d_k "
+        "products grows with √d_k; dividing undoes that, so that the softmax does not give everything to "
+        "one word. Projections use Xavier initialization here; larger ones give it away even when divided.",
+        "scaled-dot-product", "no scaling", weight_of_sentence, small_scores},
+    Question{
+        "What changes when a token may not see the future?",
+        "In B the cells above the diagonal, the later words, are masked. The visible words take over the "
+        "weight of the masked ones in proportion, so each row still sums to 1: in the row of “me” they "
+        "had 0.475 together, and each becomes 2.11 times as large. “Can” sees only itself.",
+        "scaled-dot-product", "causal mask", weight_of_help, small_scores},
     Question{
         "How do two heads differ?",
-        "Five heads that we designed: head 1 leads from a pronoun to its noun (“it” → “cat”), 2 from an "
-        "adjective (“black” → “cat”), 3 from a verb to its subject (“cross” → “cat”), 4 to the word before, "
-        "5 to the same word. A row of equal weights means that the head does not apply to that word. "
-        "Shift+click a head to compare it.",
+        "Each head has its own W_q and W_k, so it compares other features. Here are five that we designed: "
+        "head 1 leads from a pronoun to its noun (“it” → “cat”), 2 from an adjective (“black” → “cat”), 3 "
+        "from "
+        "a verb to its subject (“cross” → “cat”), 4 to the word before, 5 to the same word. A row of equal "
+        "weights means that the head does not apply to that word. Shift+click a head to compare it.",
         "designed-heads", "", in_view<ViewKind::heads>},
-    Question{"Is this pattern real, or an artifact of the seed?",
-             "An artifact: it does not survive a change of seed. “you” attends to “to” with 0.856 here, with "
-             "0.346 ± 0.410 over nine seeds, so what comes from one seed fades in the mean. A pattern that "
-             "stays does not come from the seed.",
-             "scaled-dot-product", "", of_seeds},
-    Question{"How does softmax turn scores into weights?",
-             "By three steps, the columns “− row max”, “exp” and “weights”: subtract the row's maximum, take "
-             "exp, divide by the row's sum. “translate” is 1.81 below the maximum: exp(−1.81) = 0.164, and "
-             "0.164 ÷ 1.17 = 0.140. Space plays them; change the temperature and watch the bars.",
-             "scaled-dot-product", "", steps_of_translate},
+    Question{
+        "Is this pattern real, or an artifact of the seed?",
+        "An artifact: it does not survive a change of seed. “help” attends to “to” with 0.946 here, with "
+        "0.151 ± 0.292 over nine seeds, about the 1/8 that chance gives. What comes from one seed fades in "
+        "the mean; what stays does not come from the seed. The spread is bright where seeds disagree.",
+        "scaled-dot-product", "", of_seeds},
+    Question{
+        "How does softmax turn scores into weights?",
+        "By three steps, the columns “− row max”, “exp” and “weights”: subtract the row's maximum (which "
+        "changes no weight, it only keeps exp from overflowing), take exp, divide by the row's sum. "
+        "“translate” is 1.81 below the maximum: exp(−1.81) = 0.164, and 0.164 ÷ 1.17 = 0.140. Space plays "
+        "them; change the temperature and watch the bars.",
+        "scaled-dot-product", "", steps_of_translate},
     Question{
         "What is the output vector made of?",
-        "Of the words' values, each times its word's weight. For “to” these are 0.550 times the value of "
-        "“translate” plus 0.449 times that of “to”; the others get almost none. The last column shows "
-        "each product with its 16 features and, below, their sum. Feature 6, outlined: −2.067 − 1.452 = "
-        "−3.520.",
+        "The output, here the context, is the sum of the words' values, each times its word's weight. For "
+        "“to” these are 0.550 times the value of “translate” plus 0.449 times that of “to”; the others get "
+        "almost none. The last column shows each product with its 16 features and, below, their sum. Feature "
+        "3, outlined: −1.358 − 2.121 = −3.479.",
         "scaled-dot-product", "", output_of_to},
     Question{
         "How do dot-product and additive scores differ?",
-        "A: q · k ÷ √d_k grows with q and k: from −21.3 to 23.0. B: v_a · tanh(W_aq q + W_ak k) cannot "
-        "pass Σ|v_a| = 1.78, because tanh stays between −1 and 1: from −0.66 to 0.69. So B's weights are "
-        "nearly even: “you” gives no word more than 0.195; in A it gives “to” 0.856. Training makes v_a "
-        "grow; then they can be as sharp (question 11).",
-        "scaled-dot-product", "additive score", score_of_to},
+        "A multiplies q and k feature by feature: q · k ÷ √d_k grows with both, from −21.3 to 23.0. B is a "
+        "small network: v_a · tanh(W_aq q + W_ak k) cannot exceed Σ|v_a| = 1.78, because tanh stays between "
+        "−1 and 1: from −0.66 to 0.69. So B's weights are nearly even: “you” gives no word more than 0.195; "
+        "in A it gives “to” 0.856. Training makes v_a grow; then they can be as sharp (question 11).",
+        "scaled-dot-product", "additive score", weight_of_to},
     Question{
         "What does padding do?",
-        "It makes the sentences of a batch equally long: here four words are filled up to eight. In A "
-        "“you” gives the padding tokens 0.308 of its weight; in B it is masked and gets none, and the four "
-        "words share it in proportion. The rows of “pad” are computed as well, but not used.",
+        "It makes the sentences of a batch equally long: here four words are padded to eight. In A “you” "
+        "gives the padding tokens 0.308 of its weight; in B they are masked and get none, and the four words "
+        "share it in proportion. The rows of “pad” are computed as well, but not used.",
         "scaled-dot-product", "padding mask", compared, padded},
-    Question{"How does a decoder align with its source?",
-             "Each step of the decoder is a row: its weights say which source word it reads. “noir” reads "
-             "“black”, against the order of the words. Play, or click a step.",
-             "bahdanau-alignment", "", step_of_noir},
     Question{
-        "What is the difference between soft and hard, global and local attention?",
-        "At temperature 4. Soft: softmax spreads a row's weight over all words; hard attention puts it all "
-        "on one, sparsemax on a few. These three are global and consider all words. Local attention "
-        "considers a window: "
-        "local-m at the query's own place, local-p at a place that it predicts, fading with distance, "
-        "so its rows sum to less than 1.",
-        "scaled-dot-product", "", of_normalizers, warm},
+        "How does a decoder align with its source?",
+        "Each step of the decoder is a row. Its last state is scored against every source word (e), a "
+        "softmax makes weights of the scores (α), and the weighted sum of the source (c) leads to the next "
+        "word. “noir” reads “black”: French puts the adjective after the noun, so the lines cross. ↑ and ↓ "
+        "go from step to step, or click one. The model is trained.",
+        "bahdanau-alignment", "", step_of_noir},
+    Question{"What is the difference between soft and hard, global and local attention?",
+             "Soft: softmax spreads a row's weight over all words (temperature 4, so that it shows); hard "
+             "attention "
+             "puts it all on one, sparsemax on a few. These three are global: they consider all words. Local "
+             "attention considers a window: local-m around the query's own place, local-p around one that it "
+             "predicts, fading with distance, so that rows of local-p sum to less than 1.",
+             "scaled-dot-product", "", of_normalizers, warm},
 };
 
 }  // namespace
