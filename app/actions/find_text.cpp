@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <optional>
 #include <string>
+#include <utility>
 
 #include "app/document/find_tokens.h"
 
@@ -17,6 +20,7 @@ std::vector<SearchEntry> find_text(const ActionContext& context, std::string_vie
                            fmt::format("{} {}", token.of_keys ? "key" : "token", token.token + 1), "",
                            [token, text = std::string(text)](ActionContext& c) {
                                c.interaction.found_text = text;
+                               c.interaction.found_token = token;
                                go_to_token(c.document, c.interaction, token);
                            }});
     }
@@ -27,19 +31,29 @@ void find_again(ActionContext& context, int direction) {
     const std::string text = context.interaction.found_text;
     if (text.empty()) return context.interaction.open(Dialog::find);
     const Trace& trace = *context.document.trace();
-    // All of them: the previous one is the last before the locked one.
-    const std::vector<PointedToken> found =
-        find_tokens(trace, context.document.presentation(), text, direction > 0 ? 1 : k_max_long_tokens);
-    if (found.empty()) {
+    const Presentation& presentation = context.document.presentation();
+    Presentation unlocked = presentation;
+    unlocked.locked.reset();
+    // In order, the queries before the keys.
+    const std::vector<PointedToken> all = find_tokens(trace, unlocked, text, 2 * k_max_long_tokens);
+    if (all.empty()) {
         context.interaction.notice = {fmt::format("“{}” does not occur in the text", text), true};
         return;
     }
-    // The last one found is the locked one itself, if that is one.
-    const bool is_at_last =
-        found.back().token == locked_token(trace, context.document.presentation(), found.back().of_keys);
-    const std::size_t back = is_at_last && found.size() > 1 ? 2 : 1;
-    go_to_token(context.document, context.interaction,
-                direction > 0 ? found.front() : found[found.size() - back]);
+    const std::optional<PointedToken>& last = context.interaction.found_token;
+    const bool is_there = last && locked_token(trace, presentation, last->of_keys) == last->token;
+    const PointedToken from =
+        is_there ? *last : PointedToken{locked_token(trace, presentation, false), false};
+    const auto after = [&](const PointedToken& each) {
+        return std::pair(each.of_keys, each.token) > std::pair(from.of_keys, from.token);
+    };
+    const auto count = std::ssize(all);
+    const auto next = std::ranges::find_if(all, after) - all.begin();
+    const bool stands_on_one = next > 0 && all[static_cast<std::size_t>(next - 1)] == from;
+    const std::ptrdiff_t to = direction > 0 ? next : next - (stands_on_one ? 2 : 1);
+    const PointedToken token = all[static_cast<std::size_t>((to + count) % count)];
+    context.interaction.found_token = token;
+    go_to_token(context.document, context.interaction, token);
 }
 
 }  // namespace attnscope

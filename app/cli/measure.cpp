@@ -339,6 +339,8 @@ int measure(const Session& session, const EvaluateOptions& options, std::optiona
         cpu_percent = idle_cpu_percent(stand, request.frames / k_assumed_frames_per_second);
     }
 
+    const Document& document = stand.workspace.document();
+    if (!document.trace()) throw Error(ErrorKind::bad_input, document.problem());
     const Json result = {
         {"action", request.action},
         {"frames", request.frames},
@@ -350,7 +352,7 @@ int measure(const Session& session, const EvaluateOptions& options, std::optiona
         {"frames_to_picture", change ? Json(median(changes.frames)) : Json(nullptr)},
         {"cpu_percent", cpu_percent},
         {"resident_mb", resident_mb()},
-        {"backend", name_of(stand.workspace.document().trace()->backend)}};
+        {"backend", name_of(document.trace()->backend)}};
     write_file("-", result.dump() + "\n");
     return 0;
 }

@@ -134,7 +134,11 @@ void go_to_token(Document& document, Interaction& state, const PointedToken& tok
     const Presentation& before = document.presentation();
     const auto found = cell_of_token(*trace, before, token);
     if (!found) {
-        state.notice = {fmt::format("token {} has no open cell that is known yet", token.token + 1), true};
+        state.notice = {
+            token.of_keys
+                ? fmt::format("key {}: its column is known once the overview is computed", token.token + 1)
+                : fmt::format("token {} has no open cell here", token.token + 1),
+            true};
         return;
     }
     const StageKey focused = before.stage;
@@ -142,7 +146,9 @@ void go_to_token(Document& document, Interaction& state, const PointedToken& tok
         session.presentation.lock(found->stage->key(), found->cell);
         session.presentation.focus(focused);
     });
-    state.cell_to_show = locked_cell(document.presentation(), trace.get());
+    if (const auto cell = locked_cell(document.presentation(), trace.get()))
+        state.cell_to_show =
+            PointedCell{focused_stage(*trace, document.presentation().stage).key(), 0, *cell};
 }
 
 }  // namespace attnscope

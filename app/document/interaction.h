@@ -80,7 +80,7 @@ struct CheckedWords {
 /// Where a token begins in a long text, and for which text and token that was found.
 struct TokenPosition {
     std::string text;
-    int token = -1;
+    int token = 0;
     std::size_t byte = 0;
 };
 
@@ -170,11 +170,12 @@ struct Interaction {
     std::optional<PointedCell> pointing;
     std::optional<PointedToken> pointing_token;
     Zoom zoom;
-    std::optional<Cell> cell_to_show;  ///< of the matrix in focus: the next frame zooms and pans to it
-    std::optional<Region> in_sight;    ///< the visible part of the matrix in focus, if that is not all of it
-    std::string found_text;            ///< what was found in the text last
-    float strip_width = 0;             ///< at that time
-    std::optional<StageKey> stage_in_sight;  ///< the stage that the strip has scrolled to
+    std::optional<PointedCell> cell_to_show;  ///< the next frame that has its stage in focus zooms to it
+    std::optional<Region> in_sight;  ///< the visible part of the matrix in focus, if that is not all of it
+    std::string found_text;          ///< what was found in the text last
+    std::optional<PointedToken> found_token;  ///< the place that was gone to
+    float strip_width = 0;                    ///< at that time
+    std::optional<StageKey> stage_in_sight;   ///< the stage that the strip has scrolled to
     Dialog dialog = Dialog::none;
     bool dialog_opens = false;  ///< requested since the last frame
     Notice notice;

@@ -210,9 +210,10 @@ void part_row(Desk& desk, const Ui& ui) {
     std::optional<Region>& region = desk.state.export_form.presentation.region;
     const bool is_pipeline = desk.document.presentation().view == ViewKind::pipeline;
     const std::optional<Region> seen = is_pipeline ? desk.state.in_sight : std::nullopt;
-    const bool may_be_part = desk.state.export_form.what == ExportForm::What::stage &&
-                             is_of_pairs(*stage_on_screen(desk).info) && (seen || region);
-    if (!may_be_part) return region.reset();
+    const ExportForm::What what = desk.state.export_form.what;
+    const bool has_pairs = what == ExportForm::What::all ||
+                           (what == ExportForm::What::stage && is_of_pairs(*stage_on_screen(desk).info));
+    if (!has_pairs || !(seen || region)) return;
     row(ui, "Part", [&] {
         const float left = ImGui::GetCursorPosX();
         if (radio_button(ui, "whole matrix", "All rows and columns", !region)) region.reset();
@@ -221,8 +222,7 @@ void part_row(Desk& desk, const Ui& ui) {
         else
             ImGui::SetCursorPosX(left);
         const Region part = region ? *region : *seen;
-        if (radio_button(ui, region_text(part).c_str(), "The part that is in sight", region.has_value()))
-            region = part;
+        if (radio_button(ui, region_text(part).c_str(), "This part alone", region.has_value())) region = part;
     });
 }
 

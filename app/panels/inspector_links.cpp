@@ -18,7 +18,7 @@ constexpr float k_link_pitch = 22, k_link_bar = 44;  ///< units
 
 void lock(Desk& desk, const Stage& stage, const Cell& cell) {
     desk.document.change([&](Session& session) { session.presentation.lock(stage.key(), cell); });
-    desk.state.cell_to_show = cell;
+    desk.state.cell_to_show = PointedCell{stage.key(), 0, cell};
 }
 
 }  // namespace
@@ -33,7 +33,8 @@ void strongest_links_list(Desk& desk, const Column& c) {
     HeadChoice head{HeadChoice::Kind::one, std::max(found->of.head, 0)};
     if (found->of.head < 0) head = {HeadChoice::Kind::mean};
     const ColorScale colors = screen_scale(desk.document, trace, found->of.stage, head);
-    const float largest = std::abs(found->links.front().value);
+    float largest = 0;
+    for (const Link& each : found->links) largest = std::max(largest, std::abs(each.value));
     float values = 0;
     for (const Link& each : found->links)
         values = std::max(values, text_width(c.ui.fonts.mono_small, reading_text(each.value)));

@@ -114,14 +114,29 @@ std::string guess_of(const Trace& trace, const std::string& token) {
     return lexicon().find(word).source == LexiconEntry::Source::guessed ? lexicon_source(word) : "";
 }
 
-/// The token of the locked cell; without one that in the middle of what is zoomed to; 0 where all is in
-/// sight.
-int token_in_sight(const Desk& desk, const Trace& trace, const Sentence& sentence) {
-    const int locked = locked_token(trace, desk.document.presentation(), sentence.of_keys);
-    if (locked >= 0) return locked;
+/// The token in the middle of what is zoomed to, on the axis of the matrix that is of this sentence; −1 where
+/// all is in sight, or no axis is.
+int token_zoomed_to(const Desk& desk, const Trace& trace, const Sentence& sentence) {
     const std::optional<Region>& seen = desk.state.in_sight;
-    if (!seen || desk.document.presentation().view != ViewKind::pipeline) return 0;
-    return sentence.of_keys ? seen->column + seen->columns / 2 : seen->row + seen->rows / 2;
+    if (!seen || desk.document.presentation().view != ViewKind::pipeline) return -1;
+    const Stage& stage = focused_stage(trace, desk.document.presentation().stage);
+    const auto is_of = [&](Axis axis) {
+        const bool of_keys = axis == Axis::key_token || axis == Axis::key_hidden;
+        if (!of_keys && axis != Axis::query_token) return false;
+        return of_keys == sentence.of_keys || !has_two_sides(trace);
+    };
+    if (is_of(stage.info->rows)) return seen->row + seen->rows / 2;
+    if (is_of(stage.info->columns)) return (seen->column + seen->columns / 2) / stage.shape().depth;
+    return -1;
+}
+
+/// The token of the locked cell, else the one that is zoomed to, else the first.
+int token_in_sight(const Desk& desk, const Trace& trace, const Sentence& sentence) {
+    const auto count = static_cast<int>(labels_of(trace, sentence).size());
+    for (const int token : {locked_token(trace, desk.document.presentation(), sentence.of_keys),
+                            token_zoomed_to(desk, trace, sentence)})
+        if (token >= 0 && token < count) return token;
+    return 0;
 }
 
 std::string before_text(int first_chip) { return fmt::format("{} before …", first_chip); }
@@ -172,7 +187,12 @@ std::vector<Chip> lay_out(const Desk& desk, const Ui& ui, const Sentence& senten
     if (!trace) return {};
     std::vector<Chip> chips = lay_out_from(*trace, ui, sentence, 0, width, most_lines);
     const int first = first_chip(desk, *trace, sentence, static_cast<int>(chips.size()));
-    return first == 0 ? chips : lay_out_from(*trace, ui, sentence, first, width, most_lines);
+    if (first == 0) return chips;
+    chips = lay_out_from(*trace, ui, sentence, first, width, most_lines);
+    // Of longer words fewer fit.
+    const int token = token_in_sight(desk, *trace, sentence);
+    const bool is_there = !chips.empty() && chips.back().token >= token;
+    return is_there ? chips : lay_out_from(*trace, ui, sentence, token, width, most_lines);
 }
 
 int undo_run(Interaction& state, const std::string& before, const std::string& after) {
@@ -247,23 +267,23 @@ void underline_unknown(Desk& desk, const Ui& ui, const Sentence& sentence, const
     }
 }
 
-/// The byte at which a token begins in the text of a sentence: the first place where it can stand after those
-/// before it.
+/// The byte at which a token begins in the text of a sentence, as far as the tokens before it are found
+/// there: some are shown otherwise than they are written.
 std::size_t byte_of(Desk& desk, const Trace& trace, const Sentence& sentence, int token) {
-    const std::string& text = desk.document.experiment().input.*sentence.text;
+    constexpr std::size_t k_between = 64;  ///< bytes that may lie between two tokens
+    const std::string_view text = desk.document.experiment().input.*sentence.text;
     TokenPosition& known = desk.state.in_text[sentence.second ? 1 : 0];
-    if (known.token == token && known.text == text) return known.byte;
-    std::size_t at = 0;
+    if (known.text != text) known = {std::string(text), 0, 0};
+    if (known.token > token) known = {std::move(known.text), 0, 0};
     const std::vector<std::string>& tokens = labels_of(trace, sentence);
-    for (int i = 0; i < token; ++i) {
-        const std::string& each = tokens[static_cast<std::size_t>(i)];
-        const std::size_t found = text.find(each, at);
-        if (found == text.npos) break;  // the text is not in normalization form C
-        at = found + each.size();
+    for (; known.token < token; ++known.token) {
+        const std::string& each = tokens[static_cast<std::size_t>(known.token)];
+        const std::string_view written = each == "␣" ? " " : std::string_view(each);
+        const std::size_t found = text.substr(known.byte, k_between + written.size()).find(written);
+        if (found != text.npos) known.byte += found + written.size();
     }
-    while (at < text.size() && text[at] == ' ') ++at;
-    known = {text, token, at};
-    return at;
+    const std::size_t begin = text.find_first_not_of(' ', known.byte);
+    return begin == text.npos ? text.size() : begin;
 }
 
 /// The byte of a line of text that is drawn at `x` pixels from its start.
@@ -276,23 +296,27 @@ std::size_t byte_at(ImFont* font, const std::string& text, float x) {
     return at;
 }
 
+/// Where the part of a long text that is shown begins: some words before the token in sight.
+std::size_t excerpt_begin(Desk& desk, const Sentence& sentence) {
+    constexpr int k_before = 3;
+    const Trace* trace = desk.document.trace().get();
+    if (!trace || is_behind(desk, sentence)) return 0;
+    const int token = token_in_sight(desk, *trace, sentence) - k_before;
+    return token > 0 ? byte_of(desk, *trace, sentence, token) : 0;
+}
+
 /// The part of a long text around the token in sight, in place of the field, which a click brings back.
 void excerpt(Desk& desk, const Ui& ui, const Sentence& sentence, TextField& field, const Area& area,
              float width) {
-    const std::string& text = desk.document.experiment().input.*sentence.text;
-    const Trace* trace = desk.document.trace().get();
-    constexpr int k_before = 3;
-    const int token = trace && !is_behind(desk, sentence)
-                          ? std::max(0, token_in_sight(desk, *trace, sentence) - k_before)
-                          : 0;
-    const std::size_t begin = token > 0 ? byte_of(desk, *trace, sentence, token) : 0;
-    const std::size_t end = code_point_begin(text, std::min(begin + k_excerpt, text.size()));
-    std::string part = text.substr(begin, end - begin);
+    const std::string_view text = desk.document.experiment().input.*sentence.text;
+    const std::size_t begin = excerpt_begin(desk, sentence);
+    const std::string_view rest = text.substr(begin);
+    std::string part(rest.substr(0, code_point_begin(rest, std::min(k_excerpt, rest.size()))));
     std::ranges::replace_if(
         part, [](char c) { return c == '\n' || c == '\r' || c == '\t'; }, ' ');
     const std::string before = begin > 0 ? "… " : "";
     const float left = area.min.x + ui.px(14);
-    ImGui::InvisibleButton("excerpt", {width, area.height()});
+    ImGui::InvisibleButton(fmt::format("excerpt##{}", sentence.id).c_str(), {width, area.height()});
     if (ImGui::IsItemClicked()) {
         const float x = ImGui::GetIO().MousePos.x - left - text_width(ui.fonts.sentence, before);
         field.put_caret(begin + byte_at(ui.fonts.sentence, part, x));
@@ -321,6 +345,7 @@ bool text_input(Desk& desk, const Ui& ui, const Sentence& sentence, TextField& f
         ImGui::PopFont();
         return false;
     }
+    if (is_long && edit && !field.has_keyboard()) field.put_caret(excerpt_begin(desk, sentence));
     if (edit) ImGui::SetKeyboardFocusHere();
     edit = false;
     ImGui::SetNextItemWidth(width);

@@ -297,14 +297,16 @@ void row_sentence(const Ui& ui, const ShownStage& shown, const FocusLayout& layo
 }
 
 /// The arrows move the locked cell, starting at the first one; Enter edits it if the matrix is custom.
-void use_keys(Desk& desk, const Ui& ui, const ShownStage& shown, const KeyboardUse& keys) {
+void use_keys(Desk& desk, const Ui& ui, const ShownStage& shown, const FocusLayout& layout,
+              const KeyboardUse& keys) {
     const std::optional<Cell> locked = locked_cell(desk.document.presentation(), shown.trace);
     if (keys.steps || keys.steps_down) {
         if (locked)
             walk_cells(desk.document, *shown.stage, *locked, keys.steps_down, keys.steps);
         else
             walk_cells(desk.document, *shown.stage, Cell{}, 0, 0);
-        desk.state.cell_to_show = locked_cell(desk.document.presentation(), shown.trace);
+        if (const auto moved = locked_cell(desk.document.presentation(), shown.trace))
+            show_cell(desk.state.zoom, layout, *moved, 0, 0);
     }
     if (!keys.pressed || !locked) return;
     if (is_painted(shown)) toggle_cell(desk, shown, *locked);
@@ -331,7 +333,7 @@ void interact_with_matrix(Desk& desk, const Ui& ui, const ShownStage& shown, con
     if (typed) begin_cell(desk, ui, shown, cell);
     if (!painting && !typed && ImGui::IsItemDeactivated() && ImGui::IsItemHovered() && was_click())
         toggle_lock(desk, shown, cell);
-    use_keys(desk, ui, shown, grid_keyboard_use(ui, ImGui::GetID("matrix"), layout.view()));
+    use_keys(desk, ui, shown, layout, grid_keyboard_use(ui, ImGui::GetID("matrix"), layout.view()));
 }
 
 /// Keeps which part of the matrix can be seen.
@@ -389,14 +391,17 @@ void focus(Desk& desk, const Ui& ui, const Area& area, const std::function<void(
     const Stage& stage = focused_stage(trace, presentation.stage);
     const auto shown = shown_stage(trace, stage.key(), presentation);
     header(desk, ui, area, trace, stage, shown ? &*shown : nullptr, run);
+    desk.state.in_sight.reset();
     if (!shown) return no_matrix(desk, ui, area, stage);
     const bool low = is_low(ui, area), narrow = is_narrow(ui, area);
     const Area body{{area.min.x + ui.px(narrow ? 14 : 24),
                      area.min.y + ui.px(low ? k_low_header_height : k_header_height)},
                     {area.max.x - ui.px(narrow ? 6 : 16), area.max.y - ui.px(low ? 12 : 20)}};
-    if (const auto cell = std::exchange(desk.state.cell_to_show, std::nullopt))
-        show_cell(desk.state.zoom, lay_out_focus(desk, ui, *shown, body), *cell, ui.px(k_least_shown_cell),
-                  ui.px(k_shown_cell));
+    const auto to_show = std::exchange(desk.state.cell_to_show, std::nullopt);
+    if (to_show && to_show->stage == stage.key() && to_show->cell.row < shown->rows() &&
+        to_show->cell.column < shown->columns())
+        show_cell(desk.state.zoom, lay_out_focus(desk, ui, *shown, body), to_show->cell,
+                  ui.px(k_least_shown_cell), ui.px(k_shown_cell));
     const FocusLayout layout = lay_out_focus(desk, ui, *shown, body);
     note_sight(desk, layout);
     if (types_cell(desk, ui))

@@ -87,6 +87,12 @@ Page page_of_item(const Trace& trace, const Session& own, const ExportItem& item
         return own.presentation.width ? page_of(sheet_of(std::move(figure), own.presentation), face)
                                       : page_of(std::move(figure), face);
     }
+    const Compose composition = own.presentation.compose;
+    if (own.presentation.region && composition != Compose::none && composition != Compose::heads)
+        throw Error(ErrorKind::bad_input,
+                    fmt::format("a picture with {} shows whole matrices: leave out the region, or choose "
+                                "compose none or heads",
+                                name_of(composition)));
     if (is_sheet(own.presentation))
         return page_of(
             compose(trace, *item.stage, item.head, own.presentation, pinned_side(own, item.pinned)), face);

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <numeric>
-#include <set>
 #include <tuple>
 #include <utility>
 
@@ -49,18 +49,23 @@ std::vector<Link> strongest_links(const Buffer& values, int head, const LinkedWo
     constexpr std::size_t k_most_rows = 2048;
     std::vector<float> largest = values.row_largest(head);
     std::vector<Link> links;
-    std::set<std::pair<int, float>> read;  // rows of one word and one largest value have the same links
+    // Equal rows of a word have the same links; such as look equal are read a few times.
+    constexpr int k_alike = 16;
+    std::map<std::pair<int, float>, int> read;
+    std::size_t count_of_read = 0;
     for (const int row : rows_by_largest(largest)) {
         stop_if_canceled(cancel);
         const auto at = static_cast<std::size_t>(row);
         const bool is_full = links.size() == count;
-        if (count == 0 || (is_full && largest[at] <= links.back().value) || read.size() == k_most_rows) break;
-        if (!read.emplace(words.rows[at], largest[at]).second) continue;
-        const Eigen::RowVectorXf numbers = values.row(head, row);
-        for (int column = 0; column < numbers.size(); ++column)
-            if (std::isfinite(numbers(column)) &&
-                (links.size() < count || numbers(column) >= links.back().value))
-                add(links, {row, column, numbers(column)}, words, count);
+        if (count == 0 || (is_full && largest[at] <= links.back().value) || count_of_read == k_most_rows)
+            break;
+        if (++read[{words.rows[at], largest[at]}] > k_alike) continue;
+        ++count_of_read;
+        const Matrix numbers = values.rows(head, row, 1);
+        for (int column = 0; column < numbers.cols(); ++column)
+            if (std::isfinite(numbers(0, column)) &&
+                (links.size() < count || numbers(0, column) >= links.back().value))
+                add(links, {row, column, numbers(0, column)}, words, count);
     }
     return links;
 }

@@ -24,7 +24,8 @@ struct LinkedWords {
 /// the upper, then the left one first. Of several cells of the same two words only the first is listed. Where
 /// more cells share the smallest value that is listed, those of rows with larger values are preferred. Reads
 /// the largest value of every row, which surveys values on demand, and then only rows that may contain one of
-/// these cells, at most 2048: the list is shorter where these do not have as many. Throws Canceled.
+/// these cells, at most 2048, and at most 16 of one word with one largest value: the list is shorter where
+/// these do not have as many. Throws Canceled.
 std::vector<Link> strongest_links(const Buffer& values, int head, const LinkedWords& words, std::size_t count,
                                   const std::stop_token& cancel = {});
 

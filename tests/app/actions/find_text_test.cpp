@@ -85,7 +85,7 @@ TEST_F(FindTextTest, AnEntryShowsTheWordsAroundAndGoesThere) {
     EXPECT_EQ(locked_query(), 10);
     EXPECT_EQ(document.presentation().stage, focused);
     ASSERT_TRUE(interaction.cell_to_show);
-    EXPECT_EQ(interaction.cell_to_show->row, 10);
+    EXPECT_EQ(interaction.cell_to_show->cell.row, 10);
 }
 
 TEST_F(FindTextTest, TheNextAndThePreviousOneFollow) {
@@ -121,6 +121,22 @@ TEST_F(FindTextTest, TheKeysOfASecondSentenceAreFoundToo) {
     document.change([](Session& session) { session.presentation.locked.reset(); });
     EXPECT_EQ(find_tokens(*document.trace(), document.presentation(), "cat", 10),
               (std::vector<PointedToken>{{1, false}, {10, false}, {14, false}, {1, true}}));
+}
+
+TEST_F(FindTextTest, TheNextOneMayBeAKey) {
+    document.change([](Session& session) { session.experiment.input.text2 = "a cat and a cat"; });
+    document.settle();
+    ActionContext c = context();
+    interaction.found_text = "cat";
+    const std::vector<PointedToken> ring = {{1, false}, {10, false}, {14, false}, {1, true}, {4, true}};
+    for (std::size_t i = 0; i < 12; ++i) {
+        find_again(c, 1);
+        EXPECT_EQ(interaction.found_token, ring[i % ring.size()]) << i;
+    }
+    for (std::size_t i = 10; i > 0; --i) {
+        find_again(c, -1);
+        EXPECT_EQ(interaction.found_token, ring[i % ring.size()]) << i;
+    }
 }
 
 TEST_F(FindTextTest, TheSearchListsTokensLast) {

@@ -335,13 +335,34 @@ TEST_F(LongSentenceTest, TheChipsFollowWhatIsZoomedTo) {
 TEST_F(LongSentenceTest, ItIsTypedIntoWhereItWasClicked) {
     lock(Cell{300, 3});
     // The part that is shown begins three words before the locked one, the 301st.
-    const ImRect excerpt = area_of("attnscope", {"excerpt"});
+    const ImRect excerpt = area_of("attnscope", {"excerpt##sentence"});
     click({excerpt.Min.x + 34, excerpt.GetCenter().y});
     EXPECT_TRUE(ImGui::GetIO().WantTextInput);
     play(typing("X"));
     EXPECT_EQ(text(), numbered_words(1, 297) + " X" + numbered_words(298, 400));
     press(Key::escape);
-    EXPECT_GT(area_of("attnscope", {"excerpt"}).GetWidth(), 0) << "and is a part again";
+    EXPECT_GT(area_of("attnscope", {"excerpt##sentence"}).GetWidth(), 0) << "and is a part again";
+}
+
+TEST_F(LongSentenceTest, CtrlLTakesTheKeyboardThere) {
+    lock(Cell{300, 3});
+    press(Key::l, k_ctrl);
+    EXPECT_TRUE(ImGui::GetIO().WantTextInput);
+    play(typing("X"));
+    EXPECT_EQ(text(), numbered_words(1, 297) + " X" + numbered_words(298, 400));
+}
+
+TEST_F(LongSentenceTest, ItIsDrawnWhereMatricesReplaceItsTokens) {
+    for (const char* name : {"scores", "query"}) {
+        Session session = load_example("scaled-dot-product");
+        session.experiment.input.text = numbered_words(1, 400);
+        session.experiment.attention.scale = {Scale::Kind::none};
+        session.experiment.weights.give(name, Matrix::Random(16, 16));
+        start(session);
+        ASSERT_TRUE(document().trace()) << document().problem();
+        lock(Cell{9, 9});
+        EXPECT_GT(area_of("attnscope", {"excerpt##sentence"}).GetWidth(), 0) << name;
+    }
 }
 
 TEST_F(LongSentenceTest, AWordIsFoundByTyping) {

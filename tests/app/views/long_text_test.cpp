@@ -206,6 +206,7 @@ TEST_F(LongTextTest, TheStrongestLinksAreThoseInMemory) {
         links.push_back(document().links()->links);
     }
     ASSERT_EQ(links[0].size(), links[1].size());
+    EXPECT_EQ(links[0].size(), 50U);
     for (std::size_t i = 0; i < links[0].size(); ++i)
         EXPECT_NEAR(links[0][i].value, links[1][i].value, 1e-6) << i;
 }

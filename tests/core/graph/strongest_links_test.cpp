@@ -75,7 +75,13 @@ TEST(StrongestLinksTest, OfTheSameTwoWordsTheStrongestIsListed) {
     EXPECT_EQ(strongest_links(values, 0, {{0, 1, 0}, {0, 0, 1}}, 9), expected);
 }
 
-TEST(StrongestLinksTest, EqualRowsOfAWordAreReadOnce) {
+TEST(StrongestLinksTest, RowsOfAWordWithEqualMaximaMayHaveOtherLinks) {
+    const Buffer values = matrix(2, 2, {1, 0, 0, 1});
+    const std::vector<Link> expected = {{0, 0, 1}, {1, 1, 1}};
+    EXPECT_EQ(strongest_links(values, 0, {{0, 0}, {0, 1}}, 9), expected);
+}
+
+TEST(StrongestLinksTest, EqualRowsOfAWordAreReadAFewTimes) {
     constexpr int k_rows = 5000;
     std::vector<float> numbers;
     LinkedWords words{{}, {0, 1}};
