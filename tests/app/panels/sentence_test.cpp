@@ -3,6 +3,7 @@
 #include "app/panels/panels.h"
 #include "core/image/image.h"
 #include "core/mechanism/evaluate.h"
+#include "core/mechanism/mechanisms.h"
 #include "core/picture/color.h"
 #include "tests/interface.h"
 #include "tests/keys.h"
