@@ -97,10 +97,12 @@ void header(Desk& desk, const Ui& ui, const Area& area, const Trace& trace, cons
                   Align::left, room);
 }
 
-/// What is drawn of a long text whose rows each take all pairs of their query, while these are smaller than a
-/// pixel.
+/// What is drawn of a long text whose rows each take all pairs of their query, while those in sight take too
+/// many.
 void sampled_rows_line(Desk& desk, const Ui& ui, const ShownStage& shown, const FocusLayout& layout) {
     if (!shown.stage->buffer.on_demand() || is_of_pairs(*shown.stage->info) || layout.rows.pitch >= 1) return;
+    const double in_sight = layout.rows.last() - layout.rows.first() + 1;
+    if (in_sight * shown.rows() <= k_most_pairs_of_tile) return;  // all of them are drawn
     const auto rows = known_preview(desk.document, shown.stage, shown.head_index());
     const std::string text = rows ? fmt::format("1 row in {}: zoom in for all",
                                                 std::lround(double(shown.rows()) / double(rows->rows())))

@@ -67,7 +67,7 @@ public:
                                     pooled_size(shape.rows, level), pooled_size(shape.columns, level));
         const OnDemandValues& values = *buffer->on_demand();
         const bool kept = level >= values.first_kept_level() && values.is_surveyed(std::max(head_, 0));
-        if (!kept && pairs_of(region, level) > k_most_pairs) return std::nullopt;
+        if (!kept && pairs_of(region, level) > k_most_pairs_of_tile) return std::nullopt;
         const auto made = maker_.find({stage_, head_, TileRequest::What::tile, level, region});
         if (!made) return std::nullopt;
         if (down == 0 && across == 0) return cells_of_blocks(*made);
@@ -81,9 +81,6 @@ public:
     }
 
 private:
-    /// Pairs of tokens that one tile may need: what needs more waits for the survey.
-    static constexpr double k_most_pairs = 1 << 26;
-
     double pairs_of(const Region& region, int level) const {
         const double rows = std::ldexp(region.rows, level), columns = std::ldexp(region.columns, level);
         return rows * (is_of_pairs(*stage_->info) ? columns : static_cast<double>(stage_->shape().rows));

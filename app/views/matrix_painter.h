@@ -10,6 +10,10 @@
 
 namespace attnscope {
 
+/// Pairs of tokens that one tile of a very long text may need: what needs more waits for the survey or, of
+/// features, for a closer look.
+inline constexpr double k_most_pairs_of_tile = 1 << 26;
+
 /// A stage of a trace, and which of its matrices is shown.
 struct ShownStage {
     const Trace* trace;
