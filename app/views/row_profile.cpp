@@ -58,7 +58,11 @@ void row_profile(const Ui& ui, const ShownStage& shown, const MatrixPlace& place
             x = right;
         }
     list.AddLine({area.min.x, zero}, {area.max.x, zero}, ink(ui.theme.line));
-    if (!has_row) return;
+    if (!has_row) {
+        draw_text(&list, ui.fonts.caption, {area.min.x, area.max.y - ui.px(18)}, ink(ui.theme.faint),
+                  "Point at a row to see its profile", Align::left, area.width());
+        return;
+    }
     draw_text(&list, ui.fonts.mono_small, {area.max.x + ui.px(8), area.min.y - ui.px(2)}, ink(ui.theme.faint),
               short_text(ends.high));
     if (ends.low < 0)
