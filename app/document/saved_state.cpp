@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/error.h"
+#include "core/experiment/given_names.h"
 #include "core/experiment/given_values.h"
 #include "core/export/matrix_files.h"
 #include "core/files/decode_image.h"
@@ -16,6 +17,7 @@
 #include "core/files/png.h"
 #include "core/files/read_matrix.h"
 #include "core/gpu/choice.h"
+#include "core/session/json_text.h"
 #include "core/session/options.h"
 
 namespace attnscope {
@@ -31,33 +33,6 @@ constexpr char k_kept_pinned[] = "pinned";  ///< in it: those of the pinned expe
 fs::path session_file(const std::string& folder) { return fs::path(folder) / "session.json"; }
 fs::path window_file(const std::string& folder) { return fs::path(folder) / "window.json"; }
 fs::path part_folder(const std::string& folder) { return fs::path(folder) / "parts"; }
-
-void read_panels(PanelLayout& panels, const Json& json) {
-    const auto width = [&](const char* name, float now) {
-        return std::clamp(json.value(name, now), k_narrowest_panel, k_widest_panel);
-    };
-    panels = {.experiment_open = json.value("experiment_open", panels.experiment_open),
-              .inspector_open = json.value("inspector_open", panels.inspector_open),
-              .experiment_width = width("experiment_width", panels.experiment_width),
-              .inspector_width = width("inspector_width", panels.inspector_width)};
-}
-
-void read_window(SavedState& kept, const std::string& text) {
-    const Json json = Json::parse(text);
-    SavedState state = kept;
-    state.file = json.value("file", "");
-    state.recent_files = json.value("recent_files", std::vector<std::string>{});
-    state.width = std::clamp(json.value("width", state.width), 640, 16384);
-    state.height = std::clamp(json.value("height", state.height), 480, 16384);
-    state.scale = std::clamp(json.value("scale", state.scale), k_least_scale, k_largest_scale);
-    state.export_folder = json.value("export_folder", "");
-    state.closed_note = json.value("closed_note", "");
-    state.toured = json.value("toured", false);
-    state.folded_sections = json.value("folded_sections", state.folded_sections);
-    read_panels(state.panels, json.value("panels", Json::object()));
-    state.backend = parse_backend(json.value("backend", std::string(name_of(state.backend))));
-    kept = std::move(state);
-}
 
 std::string window_json(const SavedState& state) {
     const PanelLayout& panels = state.panels;
@@ -133,28 +108,64 @@ std::string read_part(const std::string& folder, const std::string& name) {
     return read_kept(part_folder(folder) / name);
 }
 
-/// Reads what StateWriter wrote, or a session that contains all its matrices and its picture.
 Session read_session(const std::string& folder, const fs::path& file) {
-    const std::string text = read_kept(file);
-    Json json = Json::parse(text, nullptr, false);
-    if (!json.is_object() || !json.contains(k_kept)) return session_from_json(text, file.string());
-    const Json kept = json.at(k_kept);
-    json.erase(k_kept);
-    Session session = session_from_json(json.dump(), file.string());
-    const auto complete = [&](Experiment& experiment, const Json& parts) {
-        const Json given = parts.value("given", Json::object());
-        for (const auto& [name, part] : given.items())
-            experiment.weights.give(
-                name, matrix_from_npy(read_part(folder, part.get<std::string>()), file.string()));
-        if (parts.contains("image"))
-            experiment.input.image.emplace(
-                decode_image(read_part(folder, parts.at("image").get<std::string>()), file.string()));
-        check(experiment);
-        check_given_cells(experiment);
-    };
-    complete(session.experiment, kept);
-    if (session.pinned) complete(session.pinned->experiment, kept.value(k_kept_pinned, Json::object()));
-    return session;
+    return session_from_state(read_kept(file), file.string(),
+                              [&](const std::string& name) { return read_part(folder, name); });
+}
+
+/// The fields of an object, each of which may be missing.
+class Fields {
+public:
+    Fields(const Json& json, std::string_view source, std::string where)
+        : json_(json), source_(source), where_(std::move(where)) {
+        require_object(json, source, where_);
+    }
+
+    /// Sets `value` to the field, if it is there. Throws Error(bad_input) for one of another type.
+    template <class Type>
+    void read(const char* name, Type& value) const {
+        if (!json_.contains(name)) return;
+        try {
+            value = json_.at(name).get<Type>();
+        } catch (const Json::exception&) {
+            refuse_json(source_, path(name), quoted_value(json_.at(name)) + " has another type");
+        }
+    }
+    template <class Type>
+    void read_within(const char* name, Type& value, Type least, Type most) const {
+        read(name, value);
+        value = std::clamp(value, least, most);
+    }
+    std::optional<Fields> object(const char* name) const {
+        if (!json_.contains(name)) return std::nullopt;
+        return Fields(json_.at(name), source_, path(name));
+    }
+    const Json& json() const { return json_; }
+
+private:
+    std::string path(const char* name) const { return where_.empty() ? name : where_ + "." + name; }
+
+    const Json& json_;
+    std::string_view source_;
+    std::string where_;
+};
+
+/// Puts what is stored as parts back into an experiment.
+void complete(Experiment& experiment, const Fields& parts, std::string_view source,
+              const ReadPart& read_part) {
+    if (const auto given = parts.object("given"))
+        for (const auto& each : given->json().items()) {
+            std::string part;
+            given->read(each.key().c_str(), part);
+            if (!find_given_name(each.key()))
+                refuse_json(source, k_kept, quoted_value(each.key()) + " is not the name of a matrix");
+            experiment.weights.give(each.key(), matrix_from_npy(read_part(part), source));
+        }
+    std::string image;
+    parts.read("image", image);
+    if (!image.empty()) experiment.input.image.emplace(decode_image(read_part(image), source));
+    check(experiment);
+    check_given_cells(experiment);
 }
 
 }  // namespace
@@ -165,6 +176,46 @@ std::string state_folder() {
     if (const char* home = std::getenv("HOME"); home && *home)
         return (fs::path(home) / ".local/state/attnscope").string();
     return "";
+}
+
+Session session_from_state(std::string_view text, std::string_view source, const ReadPart& read_part) {
+    Json json = json_from_text(text, source).json;
+    if (!json.contains(k_kept)) return session_from_json(text, source);
+    const Json kept = json.at(k_kept);
+    json.erase(k_kept);
+    Session session = session_from_json(json.dump(), source);
+    const Fields parts(kept, source, k_kept);
+    complete(session.experiment, parts, source, read_part);
+    if (const auto pinned = parts.object(k_kept_pinned); pinned && session.pinned)
+        complete(session.pinned->experiment, *pinned, source, read_part);
+    return session;
+}
+
+void read_window(SavedState& state, std::string_view text, std::string_view source) {
+    const Json json = json_from_text(text, source).json;
+    const Fields window(json, source, "");
+    SavedState read = state;
+    window.read("file", read.file);
+    window.read("recent_files", read.recent_files);
+    window.read_within("width", read.width, 640, 16384);
+    window.read_within("height", read.height, 480, 16384);
+    window.read_within("scale", read.scale, k_least_scale, k_largest_scale);
+    window.read("export_folder", read.export_folder);
+    window.read("closed_note", read.closed_note);
+    window.read("toured", read.toured);
+    window.read("folded_sections", read.folded_sections);
+    if (const auto panels = window.object("panels")) {
+        panels->read("experiment_open", read.panels.experiment_open);
+        panels->read("inspector_open", read.panels.inspector_open);
+        panels->read_within("experiment_width", read.panels.experiment_width, k_narrowest_panel,
+                            k_widest_panel);
+        panels->read_within("inspector_width", read.panels.inspector_width, k_narrowest_panel,
+                            k_widest_panel);
+    }
+    std::string backend(name_of(read.backend));
+    window.read("backend", backend);
+    read.backend = parse_backend(backend);
+    state = std::move(read);
 }
 
 std::optional<SavedState> load_state(const std::string& folder, std::string& problem, bool may_set_aside) {
@@ -182,7 +233,8 @@ std::optional<SavedState> load_state(const std::string& folder, std::string& pro
         return std::nullopt;
     }
     try {
-        if (fs::exists(window_file(folder), error_code)) read_window(state, read_kept(window_file(folder)));
+        if (fs::exists(window_file(folder), error_code))
+            read_window(state, read_kept(window_file(folder)), window_file(folder).string());
     } catch (const std::exception&) {
         if (may_set_aside) set_aside(window_file(folder));  // only sizes and recent files are lost
     }
@@ -191,7 +243,7 @@ std::optional<SavedState> load_state(const std::string& folder, std::string& pro
 
 void load_habits(const std::string& folder, SavedState& state) {
     try {
-        read_window(state, read_kept(window_file(folder)));
+        read_window(state, read_kept(window_file(folder)), window_file(folder).string());
         state.file.clear();
     } catch (const std::exception&) {
         // There are none, or writing them failed.

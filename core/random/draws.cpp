@@ -18,16 +18,17 @@ void fill(Generator& generator, const Draw& draw, Matrix& matrix) {
 }
 
 std::vector<ProjectionDraw> multihead_draws(const ProjectionSizes& sizes) {
+    using enum ProjectionParameter;
     const int d = sizes.query_in;
     const auto xavier = [](int out, int in) { return Draw::by(Initialization::xavier, out, in); };
-    std::vector<ProjectionDraw> draws{{Draw::by(Initialization::linear, d, d), {{"W_o"}}},
+    std::vector<ProjectionDraw> draws{{Draw::by(Initialization::linear, d, d), {{W_o}}},
                                       {Draw::by(Initialization::uniform, 1, d), {}}};
     if (sizes.key_in == d && sizes.value_in == d) {
-        draws.push_back({xavier(3 * d, d), {{"W_q", 0, d}, {"W_k", d, d}, {"W_v", 2 * d, d}}});
+        draws.push_back({xavier(3 * d, d), {{W_q, 0, d}, {W_k, d, d}, {W_v, 2 * d, d}}});
     } else {
-        draws.push_back({xavier(d, d), {{"W_q"}}});
-        draws.push_back({xavier(d, sizes.key_in), {{"W_k"}}});
-        draws.push_back({xavier(d, sizes.value_in), {{"W_v"}}});
+        draws.push_back({xavier(d, d), {{W_q}}});
+        draws.push_back({xavier(d, sizes.key_in), {{W_k}}});
+        draws.push_back({xavier(d, sizes.value_in), {{W_v}}});
     }
     return draws;
 }
@@ -57,17 +58,18 @@ std::string torch_call(const Draw& draw) {
 
 std::vector<ProjectionDraw> projection_draws(Projection projection, const ProjectionSizes& sizes) {
     if (projection == Projection::mha) return multihead_draws(sizes);
+    using enum ProjectionParameter;
     std::vector<ProjectionDraw> draws;
-    const auto draw = [&](std::string_view W, std::string_view b, int out, int in) {
+    const auto draw = [&](ProjectionParameter W, ProjectionParameter b, int out, int in) {
         draws.push_back({Draw::by(initialization_of(projection), out, in), {{W}}});
         if (sizes.with_bias) draws.push_back({Draw::by_fan(in, 1, out), {{b}}});
     };
     if (projection != Projection::none) {
-        draw("W_q", "b_q", sizes.key_out, sizes.query_in);
-        draw("W_k", "b_k", sizes.key_out, sizes.key_in);
-        draw("W_v", "b_v", sizes.value_out, sizes.value_in);
+        draw(W_q, b_q, sizes.key_out, sizes.query_in);
+        draw(W_k, b_k, sizes.key_out, sizes.key_in);
+        draw(W_v, b_v, sizes.value_out, sizes.value_in);
     }
-    if (sizes.with_output) draw("W_o", "b_o", sizes.output_out, sizes.value_out);
+    if (sizes.with_output) draw(W_o, b_o, sizes.output_out, sizes.value_out);
     return draws;
 }
 

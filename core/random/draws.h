@@ -37,10 +37,13 @@ struct Draw {
 /// The call that draws it with PyTorch: "torch.rand(16, 8)"; by a fan, a single row is a vector.
 std::string torch_call(const Draw& draw);
 
+/// The parameters of the projections of one attention layer.
+enum class ProjectionParameter { W_q, b_q, W_k, b_k, W_v, b_v, W_o, b_o };
+
 /// One draw of a projection, and the parameters whose rows it contains; none if the draw is discarded.
 struct ProjectionDraw {
     struct Part {
-        std::string_view name;
+        ProjectionParameter parameter;
         int first_row = 0;
         int rows = 0;  ///< 0: all
     };

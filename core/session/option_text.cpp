@@ -188,12 +188,6 @@ std::string text_of(const Session& session, const Option& option) {
     return joined.empty() ? "none" : joined;
 }
 
-std::string quoted_value(const Json& value) {
-    if (value.is_array()) return "a list";
-    if (value.is_object()) return "an object";
-    return message_text(value.dump(-1, ' ', false, Json::error_handler_t::replace), k_longest_quotation);
-}
-
 std::string nearest_name(std::string_view misspelled, std::span<const std::string> known) {
     std::string best;
     std::size_t smallest = std::numeric_limits<std::size_t>::max();

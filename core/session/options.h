@@ -2,19 +2,17 @@
 // panel. The command line, session files, docs/options.md and the window all use this table.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
 #include <span>
 #include <string>
 #include <string_view>
 
 #include "core/experiment/option_names.h"
 #include "core/experiment/option_section.h"
+#include "core/session/json_text.h"
 #include "core/session/option_control.h"
 #include "core/session/session.h"
 
 namespace attnscope {
-
-using Json = nlohmann::ordered_json;
 
 /// How a value is written, in JSON and as a flag's argument.
 enum class OptionType {
@@ -71,10 +69,6 @@ std::string text_of(const Session& session, const Option& option);
 
 /// The text of docs/options.md.
 std::string options_markdown();
-
-/// A value as quoted in an error message: one line of about 60 characters at most, a list or an object only
-/// by its kind.
-std::string quoted_value(const Json& value);
 
 /// The known name nearest to a misspelled one, or "" if none is near: at most one letter in three may be
 /// wrong, missing, added or swapped with its neighbor.

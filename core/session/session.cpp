@@ -6,9 +6,7 @@
 #include <cmath>
 #include <filesystem>
 #include <limits>
-#include <map>
 #include <nlohmann/json.hpp>
-#include <set>
 #include <vector>
 
 #include "core/error.h"
@@ -21,33 +19,19 @@
 #include "core/files/svg.h"
 #include "core/limits.h"
 #include "core/number_text.h"
+#include "core/session/json_text.h"
 #include "core/session/options.h"
-#include "core/utf8.h"
 
 namespace attnscope {
 namespace {
 
 constexpr int k_version = 1;
-constexpr std::string_view k_instead = ": open a session (.json)";
-
-[[noreturn]] void refuse(std::string_view source, const std::string& where, const std::string& what) {
-    throw Error(ErrorKind::bad_input,
-                std::string(source) + ": " + (where.empty() ? "" : where + ": ") + what);
-}
-
 [[noreturn]] void refuse_unknown(std::string_view source, const std::string& path, const std::string& name,
                                  std::span<const std::string> known, const std::string& what = "field") {
     const std::string near = nearest_name(name, known);
-    refuse(source, "",
-           "the " + what + " " + quoted_value(path + name) + " is unknown" +
-               (near.empty() ? ": remove it" : "; did you mean \"" + near + "\"?"));
-}
-
-void require_object(const Json& json, std::string_view source, const std::string& where) {
-    if (!json.is_object())
-        refuse(source, where,
-               "expected an object {…}, not " + quoted_value(json) +
-                   std::string(where.empty() ? k_instead : ""));
+    refuse_json(source, "",
+                "the " + what + " " + quoted_value(path + name) + " is unknown" +
+                    (near.empty() ? ": remove it" : "; did you mean \"" + near + "\"?"));
 }
 
 Json number_json(float value) {
@@ -57,25 +41,18 @@ Json number_json(float value) {
     return std::abs(value) < 1e6f ? std::strtod(exact_text(value).c_str(), nullptr) : value;
 }
 
-[[noreturn]] void refuse_rounded(std::string_view source, const std::string& where, const std::string& whole,
-                                 float value) {
-    refuse(source, where,
-           whole + " is a whole number that float32 cannot represent: write " + fixed_text(value, 0) +
-               ", or append .0 to have it rounded");
-}
-
 float number_from(const Json& json, std::string_view source, const std::string& where) {
     if (json.is_number()) {
         const auto value = json.get<float>();
         if (std::isinf(value))
-            refuse(source, where, quoted_value(json) + " is beyond the range of float32: write \"inf\"");
+            refuse_json(source, where, quoted_value(json) + " is beyond the range of float32: write \"inf\"");
         if (is_rounded_whole(json.dump(), value)) refuse_rounded(source, where, json.dump(), value);
         return value;
     }
     if (json == "nan") return std::numeric_limits<float>::quiet_NaN();
     if (json == "inf") return std::numeric_limits<float>::infinity();
     if (json == "-inf") return -std::numeric_limits<float>::infinity();
-    refuse(source, where, "expected a number, \"nan\", \"inf\" or \"-inf\", not " + quoted_value(json));
+    refuse_json(source, where, "expected a number, \"nan\", \"inf\" or \"-inf\", not " + quoted_value(json));
 }
 
 Json matrix_json(const Matrix& matrix) {
@@ -90,13 +67,13 @@ Json matrix_json(const Matrix& matrix) {
 
 Matrix matrix_from(const Json& json, std::string_view source, const std::string& where) {
     if (!json.is_array() || json.empty() || !json[0].is_array() || json[0].empty())
-        refuse(source, where, "expected a matrix as a list of rows [[…], …]");
+        refuse_json(source, where, "expected a matrix as a list of rows [[…], …]");
     // Memory is allocated only once all rows have the same length: one long row among short ones would
     // otherwise determine it.
     for (std::size_t i = 0; i < json.size(); ++i)
         if (!json[i].is_array() || json[i].size() != json[0].size())
-            refuse(source, fmt::format("{} row {}", where, i + 1),
-                   fmt::format("expected {} numbers, as in row 1", json[0].size()));
+            refuse_json(source, fmt::format("{} row {}", where, i + 1),
+                        fmt::format("expected {} numbers, as in row 1", json[0].size()));
     require_matrix_size(json.size(), json[0].size(), std::string(source) + ": " + where);
     Matrix matrix(static_cast<Eigen::Index>(json.size()), static_cast<Eigen::Index>(json[0].size()));
     for (std::size_t i = 0; i < json.size(); ++i) {
@@ -124,9 +101,6 @@ void read_given(Session& session, const Json& json, const std::string& path, std
                                                  GivenMatrix(matrix_from(value, source, path + "." + name)));
     }
 }
-
-/// The number texts of a session, by path, because JSON keeps large numbers only as floating point.
-using TypedNumbers = std::map<std::string, std::string>;
 
 /// Reads one object of options, the experiment's or the presentation's, that stands at a path of the file.
 void read_options(Session& session, const Json& json, bool experiment, const std::string& path,
@@ -176,108 +150,6 @@ Pinned read_pinned(const Json& json, const TypedNumbers& typed, std::string_view
     return {std::move(session.experiment), p.head, p.layer()};
 }
 
-/// The position of a byte counted from 1; columns count characters.
-std::string position_text(std::string_view text, std::size_t byte) {
-    const std::string_view before = text.substr(0, std::min(byte > 0 ? byte - 1 : 0, text.size()));
-    const auto line = std::ranges::count(before, '\n') + 1;
-    const std::string_view last_line = before.substr(before.rfind('\n') + 1);
-    const auto column = count_code_points(last_line) + 1;
-    return fmt::format("line {}, column {}", line, column);
-}
-
-/// Checks, before a Json is built, that it stays within the limits, and collects what a Json no longer
-/// contains: keys that are repeated in one object, and numbers as typed.
-class Scan : public Json::json_sax_t {
-public:
-    Scan(std::string_view source, std::size_t most_elements)
-        : source_(source), most_elements_(most_elements) {}
-
-    TypedNumbers typed;
-
-    bool key(std::string& name) override {
-        if (++fields_ > k_max_json_fields)
-            refuse(source_, "",
-                   fmt::format("it has more than {} fields: open a session (.json)", k_max_json_fields));
-        Object& object = objects_.back();
-        object.key = name;
-        if (!object.names.insert(name).second)
-            refuse(source_, "", "the field " + quoted_value(path()) + " is repeated: remove one of them");
-        return true;
-    }
-    bool number_float(double number, const std::string& text) override {
-        if (lists_.empty() && objects_.size() <= k_most_depth_of_options) typed[path()] = text;
-        // JSON keeps a whole number of more than 64 bits as floating point.
-        const auto value = static_cast<float>(number);
-        if (!lists_.empty() && is_rounded_whole(text, value)) refuse_rounded(source_, path(), text, value);
-        return count();
-    }
-    bool start_object(std::size_t) override {
-        enter();
-        objects_.emplace_back();
-        return true;
-    }
-    bool end_object() override {
-        objects_.pop_back();
-        return true;
-    }
-    bool start_array(std::size_t) override {
-        if (objects_.empty())
-            refuse(source_, "", "expected an object {…}, not a list" + std::string(k_instead));
-        enter();
-        lists_.push_back(0);
-        return true;
-    }
-    bool end_array() override {
-        lists_.pop_back();
-        return true;
-    }
-    bool null() override { return count(); }
-    bool boolean(bool) override { return count(); }
-    bool number_integer(std::int64_t) override { return count(); }
-    bool number_unsigned(std::uint64_t) override { return count(); }
-    bool string(std::string&) override { return count(); }
-    bool binary(Json::binary_t&) override { return count(); }
-    /// Reported by parse(), with line and column.
-    bool parse_error(std::size_t, const std::string&, const Json::exception&) override { return false; }
-
-private:
-    static constexpr std::size_t k_most_depth_of_options = 3;  ///< in "pinned.experiment"
-    struct Object {
-        std::set<std::string> names;
-        std::string key;  ///< the latest key
-    };
-
-    bool count() {
-        if (++elements_ > most_elements_)
-            throw Error(ErrorKind::too_large,
-                        fmt::format("{} holds more than {} values: use NPY files for its matrices (--given)",
-                                    source_, most_elements_));
-        // A matrix is a list of rows, which are lists.
-        if (!lists_.empty() && ++lists_.back() > k_max_matrix_side)
-            refuse(source_, path(),
-                   fmt::format("a matrix may have at most {} rows and columns: use a part of it",
-                               k_max_matrix_side));
-        return true;
-    }
-    void enter() {
-        if (objects_.size() + lists_.size() >= k_max_json_depth)
-            refuse(source_, path(), fmt::format("more than {} nested lists or objects", k_max_json_depth));
-        count();
-    }
-
-    std::string path() const {
-        std::string path;
-        for (const Object& object : objects_) path += (path.empty() ? "" : ".") + object.key;
-        return path;
-    }
-
-    std::string_view source_;
-    std::size_t most_elements_;
-    std::vector<Object> objects_;
-    std::vector<std::size_t> lists_;  ///< how many elements each has so far
-    std::size_t elements_ = 0, fields_ = 0;
-};
-
 void require_readable_again(const Session& session) {
     std::size_t numbers = 0;
     const auto count = [&](const Experiment& experiment) {
@@ -292,18 +164,6 @@ void require_readable_again(const Session& session) {
             fmt::format("the custom matrices have {} numbers and a session holds about {}: use smaller ones, "
                         "or save it as .safetensors",
                         numbers, k_max_json_elements));
-}
-
-Json parse(std::string_view text, std::string_view source) {
-    try {
-        return Json::parse(text);
-    } catch (const Json::parse_error& error) {
-        refuse(source, "",
-               "not a session: no valid JSON at " + position_text(text, error.byte) +
-                   "; open a session (.json) or a picture that attnscope exported");
-    } catch (const Json::exception&) {
-        refuse(source, "", "not a session: a number in it is beyond 1.8e308; correct it");
-    }
 }
 
 /// The options of the experiment or of the presentation, but for custom matrices.
@@ -340,27 +200,25 @@ Json settings_json(const Session& session) {
 
 /// The session without a check of its experiment as a whole.
 Session unchecked_session(std::string_view text, std::string_view source, std::size_t most_elements) {
-    Scan scan(source, most_elements);
-    Json::sax_parse(text, &scan);
-    const Json json = parse(text, source);
-    require_object(json, source, "");
+    const auto [json, typed] = json_from_text(text, source, most_elements);
     Session session;
     const std::vector<std::string> known = {"version", "experiment", "presentation", "note", "pinned"};
     for (const auto& [name, value] : json.items()) {
         if (name == "version") {
             if (value != k_version)
-                refuse(source, "version",
-                       fmt::format("{} is not supported: this attnscope reads version {}",
-                                   quoted_value(value), k_version));
+                refuse_json(source, "version",
+                            fmt::format("{} is not supported: this attnscope reads version {}",
+                                        quoted_value(value), k_version));
         } else if (name == "experiment") {
-            read_options(session, value, true, "experiment", scan.typed, source);
+            read_options(session, value, true, "experiment", typed, source);
         } else if (name == "presentation") {
-            read_options(session, value, false, "presentation", scan.typed, source);
+            read_options(session, value, false, "presentation", typed, source);
         } else if (name == "note") {
-            if (!value.is_string()) refuse(source, "note", "expected a string, not " + quoted_value(value));
+            if (!value.is_string())
+                refuse_json(source, "note", "expected a string, not " + quoted_value(value));
             session.note = value.get<std::string>();
         } else if (name == "pinned") {
-            session.pinned = read_pinned(value, scan.typed, source);
+            session.pinned = read_pinned(value, typed, source);
         } else {
             refuse_unknown(source, "", name, known);
         }
@@ -432,16 +290,16 @@ Session session_from_safetensors(std::string_view bytes, std::string_view source
     const std::string& settings = tensors.metadata.at(std::string(k_safetensors_session_key));
     Session session = unchecked_session(settings, source, k_max_json_fields);
     const char* const leave_it_out = "the file's tensors are the custom matrices: leave it out";
-    if (!session.experiment.weights.given.empty()) refuse(source, "experiment.given", leave_it_out);
+    if (!session.experiment.weights.given.empty()) refuse_json(source, "experiment.given", leave_it_out);
     if (session.pinned && !session.pinned->experiment.weights.given.empty())
-        refuse(source, "pinned.experiment.given", leave_it_out);
+        refuse_json(source, "pinned.experiment.given", leave_it_out);
     for (NamedTensor& tensor : tensors.tensors) {
         const bool pinned = session.pinned && tensor.name.starts_with(k_pinned_prefix);
         Experiment& experiment = pinned ? session.pinned->experiment : session.experiment;
         const std::string name = tensor.name.substr(pinned ? k_pinned_prefix.size() : 0);
         require_given_name(name, pinned ? std::string(k_pinned_prefix) : "", source, "tensor");
         if (experiment.training.step > 0 && !tensor.values.allFinite())
-            refuse(source, tensor.name, "a learned parameter is not finite: the file is damaged");
+            refuse_json(source, tensor.name, "a learned parameter is not finite: the file is damaged");
         experiment.weights.given.emplace(name, GivenMatrix(std::move(tensor.values)));
     }
     return checked(std::move(session), source);

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "app/document/saved_state.h"
 #include "core/error.h"
 #include "core/files/decode_image.h"
 #include "core/files/png.h"
@@ -60,6 +61,27 @@ void require_written_as_read(std::string_view json) {
 
 void session(std::string_view bytes) {
     try_out([&] { require_written_as_read(bytes); });
+}
+
+/// Each part is what stands behind the first line that is its name.
+std::string part_in(std::string_view bytes, const std::string& name) {
+    const std::size_t at = bytes.find("\n" + name + "\n");
+    if (at == bytes.npos) throw Error(ErrorKind::io, "there is no part " + quoted_value(name));
+    return std::string(bytes.substr(at + name.size() + 2));
+}
+
+/// What is saved between two runs: session.json and its parts, and window.json.
+void state(std::string_view bytes) {
+    const std::string_view text = bytes.substr(0, std::min(bytes.find("\n\n"), bytes.size()));
+    try_out([&] {
+        session_from_state(text, k_source, [&](const std::string& name) { return part_in(bytes, name); });
+    });
+    try_out([&] {
+        SavedState state;
+        read_window(state, text, k_source);
+        require(state.scale >= k_least_scale && state.scale <= k_largest_scale,
+                "a scale is within its limits");
+    });
 }
 
 /// The header's length is made right, so that what comes after it is read: the header ends at the last
@@ -255,6 +277,7 @@ constexpr Target k_targets[] = {
     {"csv", "a matrix as CSV", csv},
     {"npy", "a matrix in NumPy's format", npy},
     {"session", "a session as JSON", session},
+    {"state", "a saved session with its parts, and the window's settings", state},
     {"safetensors", "named tensors, and a session among them", safetensors},
     {"picture", "a PNG or SVG with a session inside", picture},
     {"image", "a PNG or JPEG to look at", image},

@@ -4,6 +4,7 @@
 
 #include "core/graph/option_rules.h"
 #include "core/mechanism/attention/mechanism.h"
+#include "core/mechanism/attention/parameters.h"
 #include "core/mechanism/attention/scores.h"
 
 namespace attnscope {
@@ -18,20 +19,10 @@ using Kind = ProjectionSeed::Kind;
 /// Whether keys and values come from the image.
 bool looks_at_image(const Experiment& e) { return e.input.image && !e.is_given("embedding_kv"); }
 
-/// The parameters of a projection, and for Q, K and V what it computes.
-struct ProjectionNames {
-    CustomName W, b;
-};
-struct ProjectedInput {
-    CustomName stage;
-    ProjectionNames projection;
-};
-constexpr ProjectedInput k_inputs[] = {
-    {"query", {"W_q", "b_q"}}, {"key", {"W_k", "b_k"}}, {"value", {"W_v", "b_v"}}};
-constexpr ProjectionNames k_output{"W_o", "b_o"};
+constexpr ProjectedInput k_inputs[] = {k_query_input, k_key_input, k_value_input};
 
 bool is_computed(const Experiment& e, const ProjectedInput& input) {
-    return !e.is_given("scores") && !e.is_given(input.stage);
+    return !e.is_given("scores") && !e.is_given(input.name);
 }
 
 bool projects_output(const Experiment& e) {
@@ -49,11 +40,11 @@ bool may_draw_projections(const Experiment& e) {
     const auto drawn = [&](const ProjectedInput& each) {
         return is_computed(e, each) && is_drawn(e, each.projection);
     };
-    return std::ranges::any_of(k_inputs, drawn) || (projects_output(e) && is_drawn(e, k_output));
+    return std::ranges::any_of(k_inputs, drawn) || (projects_output(e) && is_drawn(e, k_output_projection));
 }
 
 bool draws_projections(const Experiment& e) {
-    return e.attention.projection == Projection::none ? projects_output(e) && is_drawn(e, k_output)
+    return e.attention.projection == Projection::none ? projects_output(e) && is_drawn(e, k_output_projection)
                                                       : may_draw_projections(e);
 }
 
@@ -195,7 +186,7 @@ std::string no_seed(const Experiment& e) {
 
 /// Columns of Q, K or V, all heads together.
 int columns_of(const Experiment& e, const ProjectedInput& input, int projected) {
-    if (const GivenMatrix* given = e.weights.find_given(input.stage))
+    if (const GivenMatrix* given = e.weights.find_given(input.name))
         return static_cast<int>(given->values().cols());
     const GivenMatrix* W = e.weights.find_given(input.projection.W);
     return W ? static_cast<int>(W->values().rows()) : projected;
@@ -205,8 +196,8 @@ std::string no_heads(const Experiment& e) {
     if (e.attention.heads > 1) return "";
     if (e.is_given("scores")) return "the scores are custom, for one head";
     const int keys =
-        std::gcd(columns_of(e, k_inputs[0], e.key_columns()), columns_of(e, k_inputs[1], e.key_columns()));
-    const int all = std::gcd(keys, columns_of(e, k_inputs[2], e.value_columns()));
+        std::gcd(columns_of(e, k_query_input, e.key_columns()), columns_of(e, k_key_input, e.key_columns()));
+    const int all = std::gcd(keys, columns_of(e, k_value_input, e.value_columns()));
     return all == 1 ? "one dimension cannot be split into heads" : "";
 }
 

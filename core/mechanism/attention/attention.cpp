@@ -32,20 +32,21 @@ Graph AttentionBuilder::build() {
 }
 
 /// Records that a projection of x to y, and y itself, may be overridden.
-void AttentionBuilder::may_give_projection(std::string_view name, const std::string& letter, Value x,
-                                           Value y) {
+void AttentionBuilder::may_give_projection(const ProjectedInput& input, Value x, Value y) {
     const Shape& to = builder_.shape(y);
-    if (!name.empty()) builder_.may_give(name, to.rows, to.columns);
-    if (x) builder_.may_give("W_" + letter, to.columns, builder_.shape(x).columns);
-    if (x) builder_.may_give("b_" + letter, 1, to.columns);
+    builder_.may_give(input.name, to.rows, to.columns);
+    if (!x) return;
+    builder_.may_give(input.projection.W, to.columns, builder_.shape(x).columns);
+    builder_.may_give(input.projection.b, 1, to.columns);
 }
 
-Value AttentionBuilder::projected(const std::string& name, const std::string& letter, Value x) {
-    if (is_given(name)) return custom(name);
-    if (e_.attention.projection == Projection::none && !is_given("W_" + letter))
-        return builder_.add(find_in_table(name), op::Identity{}, {x});
-    const Value W = parameter("W_" + letter);
-    return builder_.linear(find_in_table(name), x, W, bias("b_" + letter));
+Value AttentionBuilder::projected(const ProjectedInput& input, Value x) {
+    const auto& [W, b] = input.projection;
+    if (is_given(input.name)) return custom(input.name);
+    if (e_.attention.projection == Projection::none && !is_given(W))
+        return builder_.add(input.stage, op::Identity{}, {x});
+    const Value weight = parameter(W);
+    return builder_.linear(input.stage, x, weight, bias(b));
 }
 
 void AttentionBuilder::project() {
@@ -54,12 +55,12 @@ void AttentionBuilder::project() {
         if (is_given("value")) V_ = custom("value");
         return;
     }
-    Q_ = projected("query", "q", X_);
-    K_ = projected("key", "k", Y_);
-    V_ = projected("value", "v", Y_v_);
-    may_give_projection("query", "q", X_, Q_);
-    may_give_projection("key", "k", Y_, K_);
-    may_give_projection("value", "v", Y_v_, V_);
+    Q_ = projected(k_query_input, X_);
+    K_ = projected(k_key_input, Y_);
+    V_ = projected(k_value_input, Y_v_);
+    may_give_projection(k_query_input, X_, Q_);
+    may_give_projection(k_key_input, Y_, K_);
+    may_give_projection(k_value_input, Y_v_, V_);
     const Shape q = builder_.shape(Q_), k = builder_.shape(K_);
     if (q.columns != k.columns && score_function(e_.attention.score).equal_widths)
         refuse_shape("key", k.rows, k.columns, fmt::format("needs {} columns, as the query has", q.columns));

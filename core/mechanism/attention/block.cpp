@@ -10,10 +10,10 @@
 
 namespace attnscope {
 
-Value AttentionBuilder::normed(StageKey key, Value x, const std::string& prefix) {
+Value AttentionBuilder::normed(const NormNames& norm, Value x) {
     const int d = builder_.shape(x).columns;
-    const Value gain = norm_parameter(prefix + "_g", d, 1), shift = norm_parameter(prefix + "_b", d, 0);
-    return builder_.add(key, op::LayerNorm{e_.attention.layer_norm_epsilon}, {x, gain, shift});
+    const Value gain = norm_parameter(norm.gain, d, 1), shift = norm_parameter(norm.shift, d, 0);
+    return builder_.add(norm.stage, op::LayerNorm{e_.attention.layer_norm_epsilon}, {x, gain, shift});
 }
 
 void AttentionBuilder::require_inputs_to_add() const {
@@ -33,7 +33,7 @@ void AttentionBuilder::normalize_first() {
     }
     require_inputs_to_add();
     const bool one_side = Y_ == X_, one_value_side = Y_v_ == Y_;
-    X_ = normed("norm_1"_stage, x_, "ln1");
+    X_ = normed(k_first_norm, x_);
     if (one_side) Y_ = X_;
     if (one_value_side) Y_v_ = Y_;
 }
@@ -69,13 +69,13 @@ void AttentionBuilder::surround() {
     switch (e_.attention.block) {
         case Block::none: return;
         case Block::post_norm: {
-            const Value x = normed("norm_1"_stage, first_residual(), "ln1");
-            output_ = normed("norm_2"_stage, add(x, feed_forward(x)), "ln2");
+            const Value x = normed(k_first_norm, first_residual());
+            output_ = normed(k_second_norm, add(x, feed_forward(x)));
             return;
         }
         case Block::pre_norm: {
             const Value x = first_residual();
-            output_ = add(x, feed_forward(normed("norm_2"_stage, x, "ln2")));
+            output_ = add(x, feed_forward(normed(k_second_norm, x)));
             return;
         }
     }

@@ -7,6 +7,8 @@
 
 #include "core/experiment/experiment.h"
 #include "core/graph/graph.h"
+#include "core/mechanism/attention/parameters.h"
+#include "core/mechanism/attention/parts.h"
 #include "core/mechanism/attention/scores.h"
 #include "core/op/op.h"
 #include "core/text/vocabulary.h"
@@ -25,7 +27,7 @@ public:
 private:
     bool is_given(CustomName name) const { return e_.is_given(name); }
     /// A custom stage or parameter.
-    Value custom(std::string_view name, bool has_heads = false);
+    Value custom(CustomName name, bool has_heads = false);
 
     // inputs.cpp: from text or a picture to the inputs of the projections.
     void read_tokens();
@@ -57,16 +59,16 @@ private:
     int value_columns() const;
     std::vector<ScoreParameter> score_parameters() const;
     ScoreSizes score_sizes() const;
-    Op drawn_projection(std::string_view name) const;
-    Op drawn(std::string_view name) const;
-    Value parameter(std::string_view name);
-    Value bias(std::string_view name);
-    Value norm_parameter(const std::string& name, int columns, float value);
+    Op drawn_projection(ProjectionParameter parameter) const;
+    Op drawn(CustomName name) const;
+    Value parameter(CustomName name);
+    Value bias(CustomName name);
+    Value norm_parameter(CustomName name, int columns, float value);
 
     // attention.cpp: from the inputs of the projections to the output.
     void project();
-    void may_give_projection(std::string_view name, const std::string& letter, Value x, Value y);
-    Value projected(const std::string& name, const std::string& letter, Value x);
+    void may_give_projection(const ProjectedInput& input, Value x, Value y);
+    Value projected(const ProjectedInput& input, Value x);
     void split_heads();
     Value split(StageKey key, Value x, bool rotate);
     void score();
@@ -80,7 +82,7 @@ private:
     void join_heads();
 
     // block.cpp: the transformer block, logits and loss.
-    Value normed(StageKey key, Value x, const std::string& prefix);
+    Value normed(const NormNames& norm, Value x);
     void require_inputs_to_add() const;
     void normalize_first();
     Value first_residual();

@@ -1,6 +1,8 @@
 // The parameters of attention: custom, or drawn together with the others of their group.
 #include <algorithm>
 #include <array>
+#include <iterator>
+#include <optional>
 
 #include "core/graph/stage_table.h"
 #include "core/mechanism/attention/build.h"
@@ -13,14 +15,26 @@ int hidden_rows(const ScoreSizes& sizes) { return sizes.hidden; }
 int query_columns(const ScoreSizes& sizes) { return sizes.query; }
 int one_row(const ScoreSizes&) { return 1; }
 
-bool is_projection(std::string_view name) {
-    return name.size() == 3 && name[1] == '_' && std::string_view("qkvo").find(name[2]) != std::string::npos;
+/// What projection_draws() calls a parameter; nullopt for one that is not a projection's.
+std::optional<ProjectionParameter> find_projection(CustomName name) {
+    using enum ProjectionParameter;
+    struct Row {
+        CustomName name;
+        ProjectionParameter parameter;
+    };
+    constexpr Row k_names[] = {{"W_q", W_q}, {"b_q", b_q}, {"W_k", W_k}, {"b_k", b_k},
+                               {"W_v", W_v}, {"b_v", b_v}, {"W_o", W_o}, {"b_o", b_o}};
+    const auto found = std::ranges::find(k_names, name, &Row::name);
+    return found == std::end(k_names) ? std::nullopt : std::optional(found->parameter);
 }
+
+/// The stage of a matrix that can be overridden and is called as its stage is.
+const StageInfo* stage_of(CustomName name) { return find_in_table(name.text()); }
 
 }  // namespace
 
-Value AttentionBuilder::custom(std::string_view name, bool has_heads) {
-    return builder_.custom(find_in_table(name), *e_.weights.find_given(name), has_heads);
+Value AttentionBuilder::custom(CustomName name, bool has_heads) {
+    return builder_.custom(stage_of(name), *e_.weights.find_given(name), has_heads);
 }
 
 Seed AttentionBuilder::seed_of(const ProjectionSeed& seed) const {
@@ -119,26 +133,26 @@ AttentionBuilder::Sequence AttentionBuilder::block() const {
 }
 
 /// W_q, b_q … b_o, which are drawn in one sequence.
-Op AttentionBuilder::drawn_projection(std::string_view name) const {
+Op AttentionBuilder::drawn_projection(ProjectionParameter parameter) const {
     Sequence sequence = projection_start();
     for (const ProjectionDraw& each : projection_list(true)) {
         sequence.draws.push_back(each.draw);
         for (const ProjectionDraw::Part& part : each.parts)
-            if (part.name == name)
+            if (part.parameter == parameter)
                 return op::Drawn{sequence.seed, std::move(sequence.draws), part.first_row, part.rows};
     }
     return op::Constant{1, columns_of(X_), 0};  // as torch.nn.MultiheadAttention initializes its biases
 }
 
 /// The drawn parameter of this name: the last one of the sequence up to it.
-Op AttentionBuilder::drawn(std::string_view name) const {
-    if (is_projection(name)) return drawn_projection(name);
+Op AttentionBuilder::drawn(CustomName name) const {
+    if (const auto projection = find_projection(name)) return drawn_projection(*projection);
     const auto cut = [](Sequence sequence, std::ptrdiff_t behind) -> Op {
         sequence.draws.resize(sequence.draws.size() - static_cast<std::size_t>(behind));
         return op::Drawn{sequence.seed, std::move(sequence.draws)};
     };
-    if (name == "W_patch") return cut(image_sequence(), 0);
-    constexpr std::array<std::string_view, 4> k_block_names{"W_1", "b_1", "W_2", "b_2"};
+    if (name == CustomName("W_patch")) return cut(image_sequence(), 0);
+    constexpr std::array<CustomName, 4> k_block_names{"W_1", "b_1", "W_2", "b_2"};
     if (const auto at = std::ranges::find(k_block_names, name); at != k_block_names.end())
         return cut(block(), k_block_names.end() - at - 1);
     const std::vector<ScoreParameter> parameters = score_parameters();
@@ -146,21 +160,22 @@ Op AttentionBuilder::drawn(std::string_view name) const {
     return cut(scores(), std::count_if(at + 1, parameters.end(), [](const auto& p) { return p.drawn; }));
 }
 
-Value AttentionBuilder::parameter(std::string_view name) {
-    return is_given(name) ? custom(name) : builder_.add(find_in_table(name), drawn(name));
+Value AttentionBuilder::parameter(CustomName name) {
+    return is_given(name) ? custom(name) : builder_.add(stage_of(name), drawn(name));
 }
 
 /// A projection's bias; absent unless it is custom or biases are drawn.
-Value AttentionBuilder::bias(std::string_view name) {
+Value AttentionBuilder::bias(CustomName name) {
     if (is_given(name)) return custom(name);
-    if (!e_.attention.projection_bias || (e_.attention.projection == Projection::none && name != "b_o"))
+    if (!e_.attention.projection_bias ||
+        (e_.attention.projection == Projection::none && name != k_output_projection.b))
         return {};
-    return builder_.add(find_in_table(name), drawn(name));
+    return builder_.add(stage_of(name), drawn(name));
 }
 
-Value AttentionBuilder::norm_parameter(const std::string& name, int columns, float value) {
+Value AttentionBuilder::norm_parameter(CustomName name, int columns, float value) {
     const Value found =
-        is_given(name) ? custom(name) : builder_.add(find_in_table(name), op::Constant{1, columns, value});
+        is_given(name) ? custom(name) : builder_.add(stage_of(name), op::Constant{1, columns, value});
     builder_.require_shape(found, 1, columns);
     builder_.may_give(name, 1, columns);
     return found;

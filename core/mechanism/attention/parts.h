@@ -5,6 +5,7 @@
 
 #include "core/experiment/experiment.h"
 #include "core/graph/graph.h"
+#include "core/graph/stage_table.h"
 
 namespace attnscope {
 
@@ -16,6 +17,14 @@ Value add_mask(GraphBuilder& builder, const Experiment& e, int queries, int keys
 
 /// The bias −m · distance of each head (Press et al. 2022).
 Value add_alibi(GraphBuilder& builder, const Experiment& e, int queries, int keys);
+
+/// A layer norm: its result, gain and shift.
+struct NormNames {
+    const StageInfo* stage;
+    CustomName gain, shift;
+};
+inline constexpr NormNames k_first_norm{"norm_1"_stage, "ln1_g", "ln1_b"};
+inline constexpr NormNames k_second_norm{"norm_2"_stage, "ln2_g", "ln2_b"};
 
 /// The parameters of a feed-forward layer.
 struct FeedForward {

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "core/experiment/choices.h"
+#include "core/experiment/given_names.h"
 #include "core/graph/graph.h"
 #include "core/op/op.h"
 
@@ -21,7 +22,7 @@ struct ScoreSizes {
 /// A parameter of a score function, shared by the heads and drawn like the weight of nn.Linear; rows ×
 /// columns.
 struct ScoreParameter {
-    std::string_view name;
+    CustomName name;
     int (*rows)(const ScoreSizes& sizes);
     int (*columns)(const ScoreSizes& sizes);
     bool drawn = true;  ///< false: absent unless it is custom

@@ -60,10 +60,10 @@ Op Seq2seqBuilder::drawn(const Seq2seqParameter& parameter) const {
     return drawn;
 }
 
-Value Seq2seqBuilder::parameter(std::string_view name) {
-    if (const auto found = parameters_.find(name); found != parameters_.end()) return found->second;
-    const StageInfo* stage = find_in_table(name);
-    const Seq2seqParameter& known = *find_seq2seq_parameter(name);
+Value Seq2seqBuilder::parameter(CustomName name) {
+    if (const auto found = parameters_.find(name.text()); found != parameters_.end()) return found->second;
+    const StageInfo* stage = find_in_table(name.text());
+    const Seq2seqParameter& known = *find_seq2seq_parameter(name.text());
     builder_.may_give(name, known.rows(sizes()), known.columns(sizes()));
     Value value;
     if (const GivenMatrix* matrix = e_.weights.find_given(name)) {
@@ -72,29 +72,34 @@ Value Seq2seqBuilder::parameter(std::string_view name) {
     } else {
         value = builder_.add(stage, drawn(known));
     }
-    return parameters_[std::string(name)] = value;
+    return parameters_[std::string(name.text())] = value;
 }
 
-std::vector<Value> Seq2seqBuilder::gru_parameters(const std::string& prefix) {
+std::vector<Value> Seq2seqBuilder::gru_parameters(const GruNames& names) {
     std::vector<Value> values;
-    for (const char* part : {".W_ih", ".W_hh", ".b_ih", ".b_hh"}) values.push_back(parameter(prefix + part));
+    for (const CustomName& name : names) values.push_back(parameter(name));
     return values;
 }
 
 /// The gates of one direction and its states, which are returned.
-Value Seq2seqBuilder::encode(const std::string& side, Direction direction) {
-    std::vector<Value> inputs = gru_parameters("enc_" + side);
+Value Seq2seqBuilder::encode(const GruNames& names, const std::vector<StageKey>& stages,
+                             Direction direction) {
+    std::vector<Value> inputs = gru_parameters(names);
     inputs.insert(inputs.begin(), X_);
-    std::vector<StageKey> keys;
-    for (const std::string& name :
-         {"encoder_r_" + side, "encoder_z_" + side, "encoder_n_" + side, "h_" + side})
-        keys.emplace_back(find_in_table(name));
-    return builder_.add(keys, op::GruEncoder{direction}, inputs).back();
+    return builder_.add(stages, op::GruEncoder{direction}, inputs).back();
 }
 
 void Seq2seqBuilder::encode_source() {
-    const Value forward = encode("fwd", Direction::forward);
-    const Value backward = reads_backward() ? encode("bwd", Direction::backward) : Value{};
+    const Value forward =
+        encode({"enc_fwd.W_ih", "enc_fwd.W_hh", "enc_fwd.b_ih", "enc_fwd.b_hh"},
+               {"encoder_r_fwd"_stage, "encoder_z_fwd"_stage, "encoder_n_fwd"_stage, "h_fwd"_stage},
+               Direction::forward);
+    Value backward;
+    if (reads_backward())
+        backward =
+            encode({"enc_bwd.W_ih", "enc_bwd.W_hh", "enc_bwd.b_ih", "enc_bwd.b_hh"},
+                   {"encoder_r_bwd"_stage, "encoder_z_bwd"_stage, "encoder_n_bwd"_stage, "h_bwd"_stage},
+                   Direction::backward);
     annotations_ = builder_.add("annotations"_stage, op::JoinColumns{}, {forward, backward});
     last_state_ = backward ? backward : forward;
 }
@@ -132,7 +137,8 @@ op::DecoderRule Seq2seqBuilder::decoder_rule() const {
 /// The inputs of op::Decode, without the words.
 std::vector<Value> Seq2seqBuilder::decoder_inputs() {
     std::vector<Value> inputs{initial_state_, annotations_};
-    for (const Value each : gru_parameters("dec")) inputs.push_back(each);
+    for (const Value each : gru_parameters({"dec.W_ih", "dec.W_hh", "dec.b_ih", "dec.b_hh"}))
+        inputs.push_back(each);
     if (!aligns()) return inputs;
     inputs.insert(inputs.end(), {keys_, parameter("W_a"), parameter("v_a")});
     if (predicts_window(e_.weighting.normalizer))

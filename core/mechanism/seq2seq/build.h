@@ -1,6 +1,7 @@
 // Sequence to sequence: builds the graph of an experiment.
 #pragma once
 
+#include <array>
 #include <map>
 #include <string>
 #include <vector>
@@ -40,10 +41,12 @@ private:
 
     Seq2seqSizes sizes() const;
     Op drawn(const Seq2seqParameter& parameter) const;
-    Value parameter(std::string_view name);
-    std::vector<Value> gru_parameters(const std::string& prefix);
+    Value parameter(CustomName name);
+    /// W_ih, W_hh, b_ih, b_hh of a GRU.
+    using GruNames = std::array<CustomName, 4>;
+    std::vector<Value> gru_parameters(const GruNames& names);
     void encode_source();
-    Value encode(const std::string& side, Direction direction);
+    Value encode(const GruNames& names, const std::vector<StageKey>& stages, Direction direction);
     void start_decoder();
     op::DecoderRule decoder_rule() const;
     std::vector<Value> decoder_inputs();

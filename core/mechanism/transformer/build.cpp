@@ -39,11 +39,11 @@ Graph TransformerBuilder::build() {
 TransformerSizes TransformerBuilder::sizes() const { return transformer_sizes(e_, table_rows_); }
 
 /// A parameter: custom, or drawn in the order in which one generator draws them all.
-Value TransformerBuilder::parameter(std::string_view name) {
-    const TransformerParameter& known = *find_transformer_parameter(name);
+Value TransformerBuilder::parameter(CustomName name) {
+    const TransformerParameter& known = *find_transformer_parameter(name.text());
     const StageKey at = key(known.stage);
     const int rows = known.rows(sizes()), columns = known.columns(sizes());
-    const std::string given = name_in_layer(layer_, name);
+    const std::string given = name_in_layer(layer_, name.text());
     builder_.may_give(given, rows, columns);
     if (const GivenMatrix* found = e_.weights.find_given(given)) {
         const Value value = builder_.custom(at, *found);
@@ -68,9 +68,9 @@ Value TransformerBuilder::parameter(std::string_view name) {
     return builder_.add(at, op::Drawn{e_.weights.seed, draws.up_to(known, layer_)});
 }
 
-Value TransformerBuilder::normed(const StageInfo* stage, Value x, const std::string& prefix) {
-    const Value gain = parameter(prefix + "_g"), shift = parameter(prefix + "_b");
-    return builder_.add(key(stage), op::LayerNorm{e_.attention.layer_norm_epsilon}, {x, gain, shift});
+Value TransformerBuilder::normed(const NormNames& norm, Value x) {
+    const Value gain = parameter(norm.gain), shift = parameter(norm.shift);
+    return builder_.add(key(norm.stage), op::LayerNorm{e_.attention.layer_norm_epsilon}, {x, gain, shift});
 }
 
 /// Reads the rows of E: a custom `tokens`, or the words of the sentence.
@@ -165,18 +165,18 @@ void TransformerBuilder::open_mask() {
 }
 
 void TransformerBuilder::add_layer() {
-    add_part(&TransformerBuilder::attend, "residual_1"_stage, "norm_1"_stage, "ln1");
+    add_part(&TransformerBuilder::attend, "residual_1"_stage, k_first_norm);
     if (e_.attention.feed_forward_size > 0)
-        add_part(&TransformerBuilder::feed_forward, "residual_2"_stage, "norm_2"_stage, "ln2");
+        add_part(&TransformerBuilder::feed_forward, "residual_2"_stage, k_second_norm);
 }
 
 void TransformerBuilder::add_part(Value (TransformerBuilder::*part)(Value x), const StageInfo* residual,
-                                  const StageInfo* norm, const std::string& parameters) {
+                                  const NormNames& norm) {
     const auto add = [&](Value fed) { return builder_.add(key(residual), op::Add{}, {stream_, fed}); };
     switch (e_.transformer.norm) {
         case Norm::none: stream_ = add((this->*part)(stream_)); break;
-        case Norm::before: stream_ = add((this->*part)(normed(norm, stream_, parameters))); break;
-        case Norm::after: stream_ = normed(norm, add((this->*part)(stream_)), parameters); break;
+        case Norm::before: stream_ = add((this->*part)(normed(norm, stream_))); break;
+        case Norm::after: stream_ = normed(norm, add((this->*part)(stream_))); break;
     }
 }
 
@@ -230,7 +230,8 @@ Value TransformerBuilder::feed_forward(Value x) {
 }
 
 void TransformerBuilder::predict() {
-    if (e_.transformer.norm == Norm::before) stream_ = normed("norm_final"_stage, stream_, "ln_f");
+    if (e_.transformer.norm == Norm::before)
+        stream_ = normed({"norm_final"_stage, "ln_f_g", "ln_f_b"}, stream_);
     const Value W = e_.transformer.tied ? table_ : parameter("W_out");
     const Value logits = builder_.linear("logits"_stage, stream_, W, {});
     log_probs_ = builder_.add("log_probs"_stage, op::LogSoftmax{}, {logits});

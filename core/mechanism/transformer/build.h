@@ -7,6 +7,7 @@
 
 #include "core/experiment/experiment.h"
 #include "core/graph/graph.h"
+#include "core/mechanism/attention/parts.h"
 #include "core/mechanism/transformer/parameters.h"
 #include "core/op/op.h"
 
@@ -43,8 +44,8 @@ public:
 private:
     StageKey key(const StageInfo* stage) const { return {stage, layer_}; }
     TransformerSizes sizes() const;
-    Value parameter(std::string_view name);
-    Value normed(const StageInfo* stage, Value x, const std::string& prefix);
+    Value parameter(CustomName name);
+    Value normed(const NormNames& norm, Value x);
 
     /// The number of tokens of one sentence.
     int length() const { return static_cast<int>(ids_.size()) / batch_; }
@@ -57,7 +58,7 @@ private:
     void add_layer();
     /// Adds to the stream what a part of a layer makes of it, with the layer norm `norm` before or after.
     void add_part(Value (TransformerBuilder::*part)(Value x), const StageInfo* residual,
-                  const StageInfo* norm, const std::string& parameters);
+                  const NormNames& norm);
     std::vector<int> ablated_heads() const;
     Value split(const StageInfo* stage, Value x, bool rotate);
     /// Adds a layer's attention, from its input to its output.

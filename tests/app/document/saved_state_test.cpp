@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <functional>
 #include <limits>
 #include <random>
 #include <set>
@@ -255,6 +256,34 @@ TEST_F(SavedStateTest, APartIsNeverAFileElsewhere) {
     write_file(folder.file("session.json"), session);
     EXPECT_FALSE(load());
     EXPECT_NE(problem.find("is not the name of a part"), std::string::npos) << problem;
+}
+
+TEST_F(SavedStateTest, FieldsOfAnotherTypeAreRefusedByTheirPath) {
+    const ReadPart no_part = [](const std::string&) -> std::string { throw Error(ErrorKind::io, "no part"); };
+    const auto message_of = [](const std::function<void()>& read) -> std::string {
+        try {
+            read();
+        } catch (const Error& error) {
+            return error.what();
+        }
+        return "";
+    };
+    const auto session = [&](std::string_view kept) {
+        return message_of([&] {
+            session_from_state("{\"version\": 1, \"kept\": " + std::string(kept) + "}", "s", no_part);
+        });
+    };
+    EXPECT_EQ(session(R"({"given": {"W_q": 3}})"), "s: kept.given.W_q: 3 has another type");
+    EXPECT_EQ(session(R"({"given": {"W_x": "a"}})"), "s: kept: \"W_x\" is not the name of a matrix");
+    EXPECT_EQ(session(R"({"image": []})"), "s: kept.image: a list has another type");
+    EXPECT_EQ(session("[]"), "s: kept: expected an object {…}, not a list");
+    EXPECT_EQ(session(R"({"given": {"W_q": "a"}})"), "no part");
+    SavedState state = some_state();
+    const SavedState before = state;
+    EXPECT_EQ(
+        message_of([&] { read_window(state, R"({"file": "a", "panels": {"inspector_open": 1}})", "w"); }),
+        "w: panels.inspector_open: 1 has another type");
+    EXPECT_EQ(state, before);
 }
 
 TEST_F(SavedStateTest, AStateWithItsMatricesInlineStillOpens) {

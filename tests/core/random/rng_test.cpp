@@ -196,15 +196,16 @@ Drawn call_gru(Generator& generator, const json& call) {
 
 Drawn call_multihead(Generator& generator, const json& call) {
     const int d = call.at("embed_dim").get<int>();
-    std::map<std::string_view, Matrix> weights;
+    std::map<ProjectionParameter, Matrix> weights;
     for (const ProjectionDraw& each : projection_draws(Projection::mha, ProjectionSizes::square(d, true))) {
         const Matrix matrix =
             initialized(generator, each.draw.initialization, each.draw.rows, each.draw.columns);
         for (const ProjectionDraw::Part& part : each.parts)
-            weights[part.name] = matrix.middleRows(part.first_row, d);
+            weights[part.parameter] = matrix.middleRows(part.first_row, d);
     }
     std::vector<float> values;
-    for (const char* name : {"W_q", "W_k", "W_v", "W_o"}) append(values, weights.at(name));
+    using enum ProjectionParameter;
+    for (const ProjectionParameter each : {W_q, W_k, W_v, W_o}) append(values, weights.at(each));
     return drawn(values);
 }
 
@@ -453,9 +454,10 @@ TEST_F(RngTest, ProjectionsAreDrawnQueryKeyValueOutputOneAfterTheOther) {
         std::vector<Draw> drawn_so_far;
         Generator one_by_one(Seed(9));
         for (std::size_t i = 0; i < 4; ++i) {
-            constexpr const char* k_names[] = {"W_q", "W_k", "W_v", "W_o"};
+            using enum ProjectionParameter;
+            constexpr ProjectionParameter k_order[] = {W_q, W_k, W_v, W_o};
             ASSERT_EQ(draws[i].parts.size(), 1u);
-            EXPECT_EQ(draws[i].parts[0].name, k_names[i]);
+            EXPECT_EQ(draws[i].parts[0].parameter, k_order[i]);
             drawn_so_far.push_back(draws[i].draw);
             EXPECT_EQ(sequence.last_of(Seed(9), drawn_so_far),
                       initialized(one_by_one, initializer.choice, 5, 5));
@@ -479,7 +481,7 @@ TEST_F(RngTest, TheOutputProjectionIsDrawnOnlyOnRequestButByMha) {
         const auto with = projection_draws(rule.choice, ProjectionSizes::square(6, true));
         const auto output = [](const std::vector<ProjectionDraw>& draws) {
             return std::ranges::count_if(draws, [](const ProjectionDraw& each) {
-                return !each.parts.empty() && each.parts[0].name == "W_o";
+                return !each.parts.empty() && each.parts[0].parameter == ProjectionParameter::W_o;
             });
         };
         EXPECT_EQ(output(with), 1);
