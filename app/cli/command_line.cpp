@@ -106,16 +106,17 @@ struct Arguments {
 };
 
 /// `film`: all frames may also be one file.
-std::vector<std::string> split_formats(const std::string& text, bool film) {
-    std::vector<std::string> formats;
+std::vector<FileFormat> split_formats(const std::string& text, bool film) {
+    std::vector<FileFormat> formats;
     std::istringstream stream(text);
     for (std::string each; std::getline(stream, each, ',');) {
-        if (each == k_film_format && !film)
+        const std::optional<FileFormat> format = find_choice<FileFormat>(each);
+        if (!format)
+            throw UsageError("--format: \"" + each + "\" is not known: use " + export_format_names());
+        if (*format == FileFormat::gif && !film)
             throw UsageError("--format: gif is for films: use " + export_format_names() +
                              ", or add --film N");
-        if (!find_export_format(each) && each != k_film_format)
-            throw UsageError("--format: \"" + each + "\" is not known: use " + export_format_names());
-        formats.push_back(each);
+        formats.push_back(*format);
     }
     if (formats.empty()) throw UsageError("--format: name one or several of " + export_format_names());
     return formats;
@@ -270,7 +271,7 @@ int render_film(Arguments& arguments, const Session& session, const ExportReques
 int render(Arguments& arguments) {
     const SessionArguments& given = arguments.render;
     // What is wrong with these is said before any step of --step is learned.
-    const std::vector<std::string> formats = split_formats(arguments.formats, arguments.film > 0);
+    const std::vector<FileFormat> formats = split_formats(arguments.formats, arguments.film > 0);
     require_folder(arguments.out);
     const Session start = given.start();
     const Session session = compared_with(given.with_flags(start), arguments.compare_with);
@@ -309,7 +310,7 @@ int print_trace(Arguments& arguments) {
     // The head in a session only concerns its picture: the trace has all heads unless a flag selects one.
     const HeadChoice head =
         given.gives("head") ? session.presentation.head : HeadChoice{HeadChoice::Kind::all};
-    ExportRequest request{given.stages(), head, {"json"}};
+    ExportRequest request{given.stages(), head, {FileFormat::json}};
     request.layer = layer_of(given, session);
     const Trace trace = checked_trace(given, start, session, request, arguments.trace_how.options(session));
     arguments.trace_how.report();
@@ -323,7 +324,7 @@ int print_recipe(Arguments& arguments) {
         return print_training_recipe(arguments.recipe, arguments.recipe_steps, arguments.recipe_out);
     const SessionArguments& given = arguments.recipe;
     const Session start = given.start(), session = given.with_flags(start);
-    const ExportRequest request{given.stages(), {HeadChoice::Kind::all}, {"json"}};
+    const ExportRequest request{given.stages(), {HeadChoice::Kind::all}, {FileFormat::json}};
     const Trace trace = checked_trace(given, start, session, request, arguments.recipe_how.options(session));
     arguments.recipe_how.report();
     report_unused(given, session);

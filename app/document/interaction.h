@@ -12,6 +12,7 @@
 #include "app/document/step_playback.h"
 #include "app/document/tour.h"
 #include "core/experiment/option_names.h"
+#include "core/export/file_format.h"
 #include "core/graph/head_scores.h"
 #include "core/learn/unknown_words.h"
 
@@ -66,11 +67,6 @@ struct Notice {
     std::optional<Remedy> remedy = {};
 };
 
-/// A row that a section of the experiment panel leaves out: it does not apply, or is off and rarely needed.
-struct LeftOutRow {
-    std::string label, why;
-};
-
 /// The words that the task does not know, and the text and experiment in which they were found.
 struct CheckedWords {
     std::string text, words;
@@ -113,7 +109,7 @@ struct ExportForm {
     enum class What { view, stage, all, film, curves };
     What what = What::stage;
     int frames = 24;  ///< of a film
-    std::vector<std::string> formats = {"png"};
+    std::vector<FileFormat> formats = {FileFormat::png};
     Presentation presentation;  ///< for the exported pictures; the window has its own
     std::string folder;
     std::string problem;
@@ -194,14 +190,12 @@ struct Interaction {
     std::array<TokenPosition, 2> in_text;       ///< of the first sentence and the second
     HeadsOrder heads_order;                     ///< of the view of heads
     DrawnHeads lines_of;                        ///< in the view of lines
-    std::optional<Cell> locked_key;    ///< the locked cell if, in the view of lines, it stands for its key
-    StepPlayback step_playback;        ///< of the view of steps
-    SweepPlayback sweep_playback;      ///< of the view of sweeps
-    bool whole_row = false;            ///< the inspector lists all of a long row, not the largest alone
-    int task_sentences = 0;            ///< how many were asked for
-    std::string control_label;         ///< of the row being drawn
-    std::string section;               ///< of the experiment panel, being drawn
-    std::vector<LeftOutRow> left_out;  ///< of this section
+    std::optional<Cell> locked_key;  ///< the locked cell if, in the view of lines, it stands for its key
+    StepPlayback step_playback;      ///< of the view of steps
+    SweepPlayback sweep_playback;    ///< of the view of sweeps
+    bool whole_row = false;          ///< the inspector lists all of a long row, not the largest alone
+    int task_sentences = 0;          ///< how many were asked for
+    std::string control_label;       ///< of the row being drawn
     Tour tour;
     double interface_scale = 1;         ///< k_least_scale … k_largest_scale
     bool edit_sentence = false;         ///< gives the sentence the keyboard in the next frame

@@ -114,14 +114,14 @@ void experiment_panel(Desk& desk, const Ui& ui, const Area& area) {
     const Option* revealed = find_option(desk.state.reveal);
     if (revealed) ui.controls.folded_sections.erase(std::string(name_of(revealed->section)));
     for (const OptionSection section : mechanism_of(desk.document.experiment()).sections) {
-        desk.state.section = name_of(section);
+        ui.controls.section.name = name_of(section);
         if (section_header(ui, name_of(section), derived_text(desk, section)))
             section_rows(desk, ui, section);
-        ImGui::PushID(desk.state.section.c_str());
-        left_out_line(desk, ui);
+        ImGui::PushID(ui.controls.section.name.c_str());
+        left_out_line(ui);
         ImGui::PopID();
     }
-    desk.state.section.clear();
+    ui.controls.section.name.clear();
     ImGui::Dummy({1, ui.px(12)});
     ImGui::EndChild();
     // What has no row now: it is set elsewhere, or has no effect.

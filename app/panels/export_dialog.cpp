@@ -111,28 +111,29 @@ std::vector<Course> courses_of(const Desk& desk) {
 }
 
 struct FormatRow {
-    std::string_view name, summary;
+    FileFormat choice;
+    std::string_view summary;
 };
 
 /// The formats of what is exported.
 std::vector<FormatRow> formats_of(ExportForm::What what) {
     std::vector<FormatRow> rows;
     if (what == ExportForm::What::curves) {
-        for (const CurveFormat& format : curve_formats())
-            rows.push_back({format.name, format.name == "csv" ? "a row for each step" : "the curves"});
+        for (const CurveFormat& format : curve_formats()) rows.push_back({format.choice, format.summary});
         return rows;
     }
-    for (const ExportFormat& format : export_formats()) rows.push_back({format.name, format.summary});
-    if (what == ExportForm::What::film) rows.push_back({k_film_format, "all frames in one file, for slides"});
+    for (const ExportFormat& format : export_formats()) rows.push_back({format.choice, format.summary});
+    if (what == ExportForm::What::film)
+        rows.push_back({FileFormat::gif, "all frames in one file, for slides"});
     return rows;
 }
 
-/// The names of the formats that are checked.
-std::vector<std::string> formats_of(const ExportForm& form) {
-    std::vector<std::string> names;
+/// The formats that are checked.
+std::vector<FileFormat> formats_of(const ExportForm& form) {
+    std::vector<FileFormat> formats;
     for (const FormatRow& row : formats_of(form.what))
-        if (std::ranges::find(form.formats, row.name) != form.formats.end()) names.emplace_back(row.name);
-    return names;
+        if (std::ranges::find(form.formats, row.choice) != form.formats.end()) formats.push_back(row.choice);
+    return formats;
 }
 
 /// The view, the stage in focus, all of them, a film or the curves.
@@ -178,20 +179,19 @@ void formats_row(const Ui& ui, ExportForm& form) {
         const float end = begin + ImGui::CalcItemWidth();
         bool first = true;
         for (const FormatRow& format : formats_of(form.what)) {
+            const std::string name(name_of(format.choice));
             const float width =
-                ImGui::GetFrameHeight() + style.ItemInnerSpacing.x +
-                ImGui::CalcTextSize(format.name.data(), format.name.data() + format.name.size()).x;
+                ImGui::GetFrameHeight() + style.ItemInnerSpacing.x + ImGui::CalcTextSize(name.c_str()).x;
             if (!first && ImGui::GetItemRectMax().x + style.ItemSpacing.x + width <= end)
                 ImGui::SameLine();
             else if (!first)
                 ImGui::SetCursorPosX(left);
             first = false;
-            const std::string name(format.name);
-            const auto at = std::ranges::find(form.formats, name);
+            const auto at = std::ranges::find(form.formats, format.choice);
             bool on = at != form.formats.end();
             if (check_box(ui, name.c_str(), std::string(format.summary), on)) {
                 if (on)
-                    form.formats.push_back(name);
+                    form.formats.push_back(format.choice);
                 else
                     form.formats.erase(at);
             }
@@ -417,7 +417,7 @@ void preview(Desk& desk, const Ui& ui) {
 /// "writes weights.png and 3 more", or the reason why nothing can be written.
 Plan plan_of(Desk& desk) {
     const ExportForm& form = desk.state.export_form;
-    const std::vector<std::string> formats = formats_of(form);
+    const std::vector<FileFormat> formats = formats_of(form);
     if (formats.empty()) return {"choose a format"};
     if (form.what == ExportForm::What::film || form.what == ExportForm::What::curves) {
         const bool possible = form.what == ExportForm::What::curves
@@ -425,7 +425,8 @@ Plan plan_of(Desk& desk) {
                                   : why_no_film(desk.document.session()).empty();
         if (!possible) return {"there is no training run, and no setting is swept"};
         if (form.what == ExportForm::What::curves)
-            return {fmt::format("writes {}.{}", k_curves_file, formats.front()), true, formats.size()};
+            return {fmt::format("writes {}.{}", k_curves_file, name_of(formats.front())), true,
+                    formats.size()};
         const Sweep sweep = chosen_sweep(desk.document.session());
         return {sweep != Sweep::none
                     ? fmt::format("writes at most {} values of {}", form.frames, option_of(sweep))

@@ -43,18 +43,19 @@ bool applies(const Desk& desk, OptionName name) {
 
 bool leaves_out(Desk& desk, const Ui& ui, std::string_view option, const std::string& label,
                 const std::string& why) {
-    const std::string& section = desk.state.section;
+    const std::string& section = ui.controls.section.name;
     if (section.empty()) return false;
-    desk.state.left_out.push_back({label, why});
+    ui.controls.section.left_out.push_back({label, why});
     if (desk.state.reveal == option) ui.controls.whole_sections.insert(section);
     return !ui.controls.whole_sections.contains(section);
 }
 
-void left_out_line(Desk& desk, const Ui& ui) {
-    const std::vector<LeftOutRow> rows = std::exchange(desk.state.left_out, {});
+void left_out_line(const Ui& ui) {
+    using LeftOutRow = DrawnSection::LeftOutRow;
+    const std::vector<LeftOutRow> rows = std::exchange(ui.controls.section.left_out, {});
     if (rows.empty()) return;
     std::set<std::string>& whole = ui.controls.whole_sections;
-    const std::string& section = desk.state.section;
+    const std::string& section = ui.controls.section.name;
     const bool shown = whole.contains(section);
     std::string labels, reasons;
     for (const LeftOutRow& row : rows) {

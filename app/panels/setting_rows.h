@@ -20,7 +20,7 @@ bool applies(const Desk& desk, OptionName name);
 bool leaves_out(Desk& desk, const Ui& ui, std::string_view option, const std::string& label,
                 const std::string& why);
 /// The line at the end of a section that names what was left out and shows it.
-void left_out_line(Desk& desk, const Ui& ui);
+void left_out_line(const Ui& ui);
 
 /// The rows of an option, as its `control` says.
 void setting_rows(Desk& desk, const Ui& ui, const Option& option);

@@ -41,6 +41,15 @@ struct ControlFocus {
     void leave_for_dialog();
 };
 
+/// A section of the experiment panel while it is drawn.
+struct DrawnSection {
+    struct LeftOutRow {
+        std::string label, why;
+    };
+    std::string name;                  ///< empty: none is drawn
+    std::vector<LeftOutRow> left_out;  ///< rows that do not apply, or are off and rarely needed
+};
+
 struct Controls {
     FieldEdit field;
     ControlFocus focus;
@@ -50,6 +59,7 @@ struct Controls {
     bool disabled = false;     ///< the row being drawn does not apply
     bool explained = false;    ///< a tooltip is shown in this frame
     bool awaits_help = false;  ///< the pointer rests on a control whose help is about to appear
+    DrawnSection section;
     std::set<std::string> folded_sections;  ///< of the experiment panel
     std::set<std::string> whole_sections;   ///< of these, those that also show the rows they leave out
 };

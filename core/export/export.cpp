@@ -142,13 +142,13 @@ std::string json_bytes(const Trace& trace, const Session& session, const ExportI
 }
 
 constexpr std::array k_formats = {
-    ExportFormat{"png", "pixel image; can be opened as a session", true, png_bytes},
-    ExportFormat{"svg", "vector image, for the web and for editing; can be opened as a session", true,
-                 svg_bytes},
-    ExportFormat{"pdf", "vector image with text, for print", true, pdf_bytes},
-    ExportFormat{"csv", "table with labels", false, csv_bytes},
-    ExportFormat{"npy", "NumPy array", false, npy_bytes},
-    ExportFormat{"json", "labels and numbers", false, json_bytes},
+    ExportFormat{FileFormat::png, "pixel image; can be opened as a session", true, png_bytes},
+    ExportFormat{FileFormat::svg, "vector image, for the web and for editing; can be opened as a session",
+                 true, svg_bytes},
+    ExportFormat{FileFormat::pdf, "vector image with text, for print", true, pdf_bytes},
+    ExportFormat{FileFormat::csv, "table with labels", false, csv_bytes},
+    ExportFormat{FileFormat::npy, "NumPy array", false, npy_bytes},
+    ExportFormat{FileFormat::json, "labels and numbers", false, json_bytes},
 };
 
 [[noreturn]] void refuse(const std::string& message) { throw Error(ErrorKind::bad_input, message); }
@@ -170,14 +170,6 @@ std::vector<StagePtr> stages_named(const Trace& trace, const std::string& name, 
             : info->mechanisms.contains(trace.experiment.mechanism)
                 ? ": its settings leave it out"
                 : ": choose mechanism " + info->mechanisms.names(" or ")));
-}
-
-/// The names without repetitions, in the order of first mention.
-Names distinct(const Names& names) {
-    Names result;
-    for (const std::string& name : names)
-        if (std::ranges::find(result, name) == result.end()) result.push_back(name);
-    return result;
 }
 
 const ViewFigure* figure_of_view(const ExportRequest& request) {
@@ -222,7 +214,7 @@ std::string file_name(std::string name, const Stage& stage, const HeadChoice& he
         name += "-mean";
     else if (stage.shape().per_head && stage.shape().heads > 1)
         name += fmt::format("-head{}", head.head + 1);
-    return name + "." + std::string(format.name);
+    return name + "." + std::string(name_of(format.choice));
 }
 
 /// The heads that a view has a picture of: all in one, if it can and all are chosen or composed.
@@ -254,18 +246,25 @@ std::vector<ExportItem> view_items(const Trace& trace, const ExportRequest& requ
         if (!format->picture && !request.view_alone) continue;
         const std::string name(format->picture ? view->file : stage->name());
         for (const HeadChoice& head : format->picture ? drawn : single)
-            items.push_back({stage, head, format,
-                             head.kind == HeadChoice::Kind::all
-                                 ? name + composed_name(request.compose) + "." + std::string(format->name)
-                                 : file_name(name, *stage, head, *format),
-                             format->picture ? view : nullptr});
+            items.push_back(
+                {stage, head, format,
+                 head.kind == HeadChoice::Kind::all
+                     ? name + composed_name(request.compose) + "." + std::string(name_of(format->choice))
+                     : file_name(name, *stage, head, *format),
+                 format->picture ? view : nullptr});
     }
     return items;
 }
 
-const ExportFormat& format_named(const std::string& name) {
-    if (const ExportFormat* format = find_export_format(name)) return *format;
-    refuse("format \"" + name + "\" is not known: use " + export_format_names());
+/// Each once, in the order of first mention.
+std::vector<const ExportFormat*> formats_of(const ExportRequest& request) {
+    std::vector<const ExportFormat*> formats;
+    for (const FileFormat choice : request.formats) {
+        const ExportFormat* format = find_export_format(choice);
+        if (!format) refuse(fmt::format("{} is for films: use {}", name_of(choice), export_format_names()));
+        if (std::ranges::find(formats, format) == formats.end()) formats.push_back(format);
+    }
+    return formats;
 }
 
 }  // namespace
@@ -275,14 +274,13 @@ std::span<const ExportFormat> export_formats() { return k_formats; }
 std::string export_format_names() {
     std::string names;
     for (const ExportFormat& format : k_formats)
-        names += (names.empty() ? "" : ", ") + std::string(format.name);
+        names += (names.empty() ? "" : ", ") + std::string(name_of(format.choice));
     return names;
 }
 
-const ExportFormat* find_export_format(std::string_view name) {
-    for (const ExportFormat& format : k_formats)
-        if (format.name == name) return &format;
-    return nullptr;
+const ExportFormat* find_export_format(FileFormat choice) {
+    const auto found = std::ranges::find(k_formats, choice, &ExportFormat::choice);
+    return found == k_formats.end() ? nullptr : &*found;
 }
 
 std::vector<HeadChoice> heads_of(const Stage& stage, const HeadChoice& choice) {
@@ -320,7 +318,7 @@ void add_composed(std::vector<ExportItem>& items, const Trace& trace, const Stag
             const std::string own =
                 of_all ? "strip" : std::string(stage->name()) + composed_name(request.compose);
             items.push_back({stage, head, format,
-                             of_heads || of_all ? own + "." + std::string(format->name)
+                             of_heads || of_all ? own + "." + std::string(name_of(format->choice))
                                                 : file_name(own, *stage, head, *format),
                              nullptr, request.pinned});
         }
@@ -342,8 +340,7 @@ std::vector<StagePtr> composed_stages(const Trace& trace, const ExportRequest& r
 }  // namespace
 
 std::vector<ExportItem> plan_export(const Trace& trace, const ExportRequest& request) {
-    std::vector<const ExportFormat*> formats;
-    for (const std::string& name : distinct(request.formats)) formats.push_back(&format_named(name));
+    const std::vector<const ExportFormat*> formats = formats_of(request);
     std::vector<ExportItem> items = view_items(trace, request, formats);
     const bool composed = request.compose != Compose::none;
     if (composed && !request.view_alone)
@@ -383,27 +380,33 @@ ExportPreview export_preview(const Trace& trace, const Session& session, const E
     const Session own = session_of(session, item);
     survey(item, own.presentation, step_of(progress, 0, end_of_survey(item)));
     const TextFace face;
-    Page page = page_of_item(trace, own, item, face, item.format->name == "png");
+    Page page = page_of_item(trace, own, item, face, item.format->choice == FileFormat::png);
     std::string facts = fmt::format("{} × {} pixels", std::lround(page.size.width * page.pixels),
                                     std::lround(page.size.height * page.pixels));
     if (page.paper) {
         const double millimeters = page.points * 25.4 / 72;
         const std::string size =
             fmt::format("{:.3g} × {:.3g} mm", page.paper->width, page.size.height * millimeters);
-        facts = item.format->name == "png" ? size + " · " + facts : size;
+        facts = item.format->choice == FileFormat::png ? size + " · " + facts : size;
     }
     const double largest = std::max(page.size.width, page.size.height) * page.pixels;
     if (largest > side) page.pixels *= side / largest;
     return {render_pixels(page, step_of(progress, end_of_survey(item), 1)), std::move(facts)};
 }
 
-std::string sheet_bytes(Sheet sheet, const std::string& format, const Session& session) {
+std::string sheet_bytes(Sheet sheet, FileFormat format, const Session& session) {
     const TextFace face;
     const Page page = page_of(std::move(sheet), face);
-    if (format == "png") return render_png(page, carried(session));
-    if (format == "svg") return render_svg(page, carried(session));
-    if (format == "pdf") return render_pdf(page);
-    refuse("a one-picture film must be png, svg or pdf, not " + format);
+    switch (format) {
+        case FileFormat::png: return render_png(page, carried(session));
+        case FileFormat::svg: return render_svg(page, carried(session));
+        case FileFormat::pdf: return render_pdf(page);
+        case FileFormat::csv:
+        case FileFormat::npy:
+        case FileFormat::json:
+        case FileFormat::gif: break;
+    }
+    refuse(fmt::format("a one-picture film must be png, svg or pdf, not {}", name_of(format)));
 }
 
 std::vector<std::string> export_files(const Trace& trace, const Session& session,

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/export/file_format.h"
 #include "core/files/png.h"
 #include "core/graph/trace.h"
 #include "core/picture/difference.h"
@@ -21,9 +22,9 @@ namespace attnscope {
 
 struct ExportItem;
 
-/// A file format, by its extension.
+/// A format of one stage, or of a picture.
 struct ExportFormat {
-    std::string_view name;
+    FileFormat choice;
     std::string_view summary;
     bool picture;  ///< drawn with axes and color bar; otherwise only the numbers
     std::string (*bytes)(const Trace& trace, const Session& session, const ExportItem& item,
@@ -34,14 +35,14 @@ struct ExportFormat {
 std::span<const ExportFormat> export_formats();
 /// "png, svg, pdf, csv, npy, json".
 std::string export_format_names();
-/// nullptr for an unknown name.
-const ExportFormat* find_export_format(std::string_view name);
+/// nullptr for the format of films, which no single file has.
+const ExportFormat* find_export_format(FileFormat choice);
 
 /// An export request.
 struct ExportRequest {
     std::vector<std::string> stages;  ///< by name, "scores" or "2.scores"; empty: every stage
     HeadChoice head;                  ///< for stages that have heads
-    std::vector<std::string> formats = {"png"};
+    std::vector<FileFormat> formats = {FileFormat::png};
     std::optional<ViewKind> view = {};        ///< the view whose picture comes first, if it has one
     bool view_alone = false;                  ///< only the view's picture, without stages
     int layer = 0;                            ///< of a stack's stages only those of this layer; 0: of all
@@ -70,12 +71,12 @@ std::vector<HeadChoice> heads_of(const Stage& stage, const HeadChoice& choice);
 
 /// The files of a request, each once. With `mean`, a per-head stage that is not N × M is written head by
 /// head, unless it was requested by name: then Error(bad_input), as for a stage that the experiment does not
-/// have, a head beyond h, and an unknown format. Pictures of `tokens` are left out unless requested by name.
-/// Of a composition with operands or heads, only the stages that have these, unless requested by name; of the
-/// strip one picture, and of a comparison without named stages that of the main stage.
-/// The view's picture, of lines with all heads in one or, composed with heads, with one for each, is included
-/// if the experiment has it; if it is requested alone or together with named
-/// stages but missing, Error(bad_input). With the view alone, data formats hold the stage that it shows.
+/// have, a head beyond h, and the format of films. Pictures of `tokens` are left out unless requested by
+/// name. Of a composition with operands or heads, only the stages that have these, unless requested by name;
+/// of the strip one picture, and of a comparison without named stages that of the main stage. The view's
+/// picture, of lines with all heads in one or, composed with heads, with one for each, is included if the
+/// experiment has it; if it is requested alone or together with named stages but missing, Error(bad_input).
+/// With the view alone, data formats hold the stage that it shows.
 std::vector<ExportItem> plan_export(const Trace& trace, const ExportRequest& request);
 
 /// The bytes of one file. Throws Error(too_large) for a pixel image beyond the limits of PNG surfaces, for a
@@ -86,7 +87,7 @@ std::string export_bytes(const Trace& trace, const Session& session, const Expor
 
 /// The bytes of a sheet as a picture of this format, with the session in it. Throws Error(bad_input) for a
 /// format of data, and as export_bytes.
-std::string sheet_bytes(Sheet sheet, const std::string& format, const Session& session);
+std::string sheet_bytes(Sheet sheet, FileFormat format, const Session& session);
 
 /// The pixels of a picture, as its PNG file has them. Throws as export_bytes.
 Pixels export_pixels(const Trace& trace, const Session& session, const ExportItem& item);

@@ -166,8 +166,8 @@ void write_sheets(const ContactSheets& sheets, const Session& session, const Exp
                   const std::function<void(const std::string& name, const std::string& bytes)>& write) {
     const bool statistics = chosen_sweep(session) != Sweep::none && sweeps_numbers(chosen_sweep(session));
     for (const auto& [name, frames] : sheets)
-        for (const std::string& format : request.formats)
-            write(fmt::format("film-{}.{}", name, format),
+        for (const FileFormat format : request.formats)
+            write(fmt::format("film-{}.{}", name, name_of(format)),
                   sheet_bytes(contact_sheet(frames, session.presentation, statistics), format, session));
 }
 
@@ -178,11 +178,11 @@ std::vector<std::string> export_film(const Session& session, const FilmRequest& 
                                      const ExportProgress& progress) {
     if (const std::string why = why_no_film(session); !why.empty()) throw Error(ErrorKind::bad_input, why);
     ExportRequest each = request.files;
-    const bool as_one = std::erase(each.formats, k_film_format) > 0;
+    const bool as_one = std::erase(each.formats, FileFormat::gif) > 0;
     const bool as_sheet = each.compose == Compose::film;
     if (as_sheet) each.compose = Compose::none;
     ExportRequest drawn = each;
-    drawn.formats = {"png"};
+    drawn.formats = {FileFormat::png};
     std::vector<std::string> paths;
     const auto go_on = [&](int frame, double part) {
         const auto of = static_cast<std::size_t>(request.frames) + (as_one ? 1 : 0);
@@ -222,7 +222,7 @@ std::vector<std::string> export_film(const Session& session, const FilmRequest& 
         write_sheets(sheets, session, each, write);
         for (const auto& [name, frames] : films)
             write(
-                fmt::format("film-{}.{}", name, k_film_format),
+                fmt::format("film-{}.{}", name, name_of(FileFormat::gif)),
                 encode_gif(frames, k_milliseconds, [&](double part) { return go_on(request.frames, part); }));
     } catch (const Canceled&) {
         // The files written so far are complete.

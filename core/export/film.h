@@ -10,12 +10,11 @@
 
 namespace attnscope {
 
-/// The format of all frames in one file, beside those of each frame.
-inline constexpr std::string_view k_film_format = "gif";
-
 struct FilmRequest {
-    ExportRequest files;  ///< of each frame; without stages and view, the main stage
-    int frames = 24;      ///< from step 0 to the session's; of a sweep, at most so many values
+    /// The files of each frame; without stages and view, of the main stage. The format gif is one file of all
+    /// frames.
+    ExportRequest files;
+    int frames = 24;  ///< from step 0 to the session's; of a sweep, at most so many values
 };
 
 /// The trace that a request is of, with gradients where it or the session names them. Throws as evaluate()

@@ -74,9 +74,10 @@ std::string picture(std::span<const Course> courses, ThemeKind theme) {
     return render(drawn, TextFace());
 }
 
-constexpr std::array k_curve_formats = {CurveFormat{"csv", csv}, CurveFormat{"svg", picture<curve_svg>},
-                                        CurveFormat{"png", picture<curve_png>},
-                                        CurveFormat{"pdf", picture<curve_pdf>}};
+constexpr std::array k_curve_formats = {CurveFormat{FileFormat::csv, "a row for each step", csv},
+                                        CurveFormat{FileFormat::svg, "the curves", picture<curve_svg>},
+                                        CurveFormat{FileFormat::png, "the curves", picture<curve_png>},
+                                        CurveFormat{FileFormat::pdf, "the curves", picture<curve_pdf>}};
 
 }  // namespace
 
@@ -107,11 +108,11 @@ std::vector<Curve> run_curves_beside(std::span<const StepRecord> records, const 
 std::span<const CurveFormat> curve_formats() { return k_curve_formats; }
 
 std::vector<std::string> export_curves(std::span<const Course> courses, ThemeKind theme,
-                                       std::span<const std::string> formats, const std::string& folder,
+                                       std::span<const FileFormat> formats, const std::string& folder,
                                        const ExportProgress& progress) {
     std::vector<std::string> paths;
-    for (const std::string& name : formats) {
-        const std::string file = fmt::format("{}.{}", k_curves_file, name);
+    for (const FileFormat format : formats) {
+        const std::string file = fmt::format("{}.{}", k_curves_file, name_of(format));
         if (progress && !progress({.done = paths.size(), .of = formats.size(), .part = 0})) break;
         const std::string path = (std::filesystem::path(folder) / file).string();
         write_file(path, curve_format_of(file)->bytes(courses, theme));
@@ -122,7 +123,7 @@ std::vector<std::string> export_curves(std::span<const Course> courses, ThemeKin
 
 const CurveFormat* curve_format_of(std::string_view file) {
     const auto found = std::ranges::find_if(k_curve_formats, [&](const CurveFormat& format) {
-        return file.ends_with("." + std::string(format.name));
+        return file.ends_with("." + std::string(name_of(format.choice)));
     });
     return found == k_curve_formats.end() ? nullptr : &*found;
 }

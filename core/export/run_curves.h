@@ -25,9 +25,10 @@ std::vector<Curve> run_curves(std::span<const StepRecord> records, const Task& t
 std::vector<Curve> run_curves_beside(std::span<const StepRecord> records, const Task& task,
                                      const Theme& theme, const std::string& name);
 
-/// A file format for the curves of a run, or of a run and those trained beside it, by its extension.
+/// A file format for the curves of a run, or of a run and those trained beside it.
 struct CurveFormat {
-    std::string_view name;
+    FileFormat choice;
+    std::string_view summary;
     std::string (*bytes)(std::span<const Course> courses, ThemeKind theme);
 };
 
@@ -37,10 +38,10 @@ struct CurveFormat {
 std::span<const CurveFormat> curve_formats();
 /// The name of the files, without extension.
 inline constexpr std::string_view k_curves_file = "training";
-/// Writes the course of runs into an existing folder, in each of the formats; returns the paths. Throws as
-/// write_file.
+/// Writes the course of runs into an existing folder, in each of the formats, which are among
+/// curve_formats(); returns the paths. Throws as write_file.
 std::vector<std::string> export_curves(std::span<const Course> courses, ThemeKind theme,
-                                       std::span<const std::string> formats, const std::string& folder,
+                                       std::span<const FileFormat> formats, const std::string& folder,
                                        const ExportProgress& progress = {});
 /// The format whose extension the file's name has; nullptr if there is none.
 const CurveFormat* curve_format_of(std::string_view file);

@@ -420,7 +420,7 @@ TEST_F(ActionTest, APictureOpensItsSessionAndIsNotWrittenOver) {
     Session session;
     session.experiment.weights.seed = 77;
     const Trace trace = evaluate(session.experiment);
-    const auto files = export_files(trace, session, {{"weights"}, {}, {"png"}}, folder.path());
+    const auto files = export_files(trace, session, {{"weights"}, {}, {FileFormat::png}}, folder.path());
     ActionContext c = context();
     take_opened(c, read_to_open(files.front()));
     EXPECT_EQ(document.session(), session);

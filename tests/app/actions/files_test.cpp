@@ -51,7 +51,7 @@ TEST_F(FilesTest, ExportingWritesTheBytesThatRenderGives) {
     EXPECT_FALSE(interaction().notice.problem) << interaction().notice.text;
     const Session session = document().session();
     const Trace trace = evaluate(session.experiment);
-    const auto items = plan_export(trace, {{"weights"}, session.presentation.head, {"png"}});
+    const auto items = plan_export(trace, {{"weights"}, session.presentation.head, {FileFormat::png}});
     ASSERT_EQ(items.size(), 1U);
     EXPECT_EQ(read_file(folder.file("weights.png")), export_bytes(trace, session, items.front()));
     EXPECT_EQ(folder.file_count(), 1U);
@@ -79,7 +79,7 @@ TEST_F(FilesTest, OfAnOpenViewItsOwnPictureIsExported) {
     export_by_keys();
     EXPECT_FALSE(interaction().notice.problem) << interaction().notice.text;
     const Trace trace = evaluate(document().experiment());
-    const auto items = plan_export(trace, {{}, {}, {"png"}, ViewKind::image, true});
+    const auto items = plan_export(trace, {{}, {}, {FileFormat::png}, ViewKind::image, true});
     ASSERT_EQ(items.size(), 1U);
     EXPECT_EQ(read_file(folder.file("image-view.png")),
               export_bytes(trace, document().session(), items.front()));
@@ -133,7 +133,7 @@ TEST_F(FilesTest, ALongExportCanBeHiddenAndCanceledInTheStatusBar) {
     session.experiment.input.text.clear();
     for (int i = 0; i < 200; ++i) session.experiment.input.text += "word ";
     const auto trace = std::make_shared<const Trace>(evaluate(session.experiment));
-    workspace->exporter().start(trace, session, {{}, {}, {"svg", "pdf"}}, folder.path());
+    workspace->exporter().start(trace, session, {{}, {}, {FileFormat::svg, FileFormat::pdf}}, folder.path());
     while (workspace->exporter().running() && !workspace->exporter().takes_long()) step(true);
     ASSERT_TRUE(workspace->exporter().running());
     press(Key::e, k_ctrl);

@@ -82,14 +82,15 @@ void check(const Trace& trace, const json& whole, const Stage& stage, const Head
     if (!why_not_shown(stage, on_screen).empty()) {
         EXPECT_THROW(focused_matrix_text(trace, presentation), Error);
         EXPECT_THROW(to_csv(trace, stage, on_screen), Error);
-        EXPECT_THROW(plan_export(trace, {{name}, on_screen, {"csv"}}), Error);
+        EXPECT_THROW(plan_export(trace, {{name}, on_screen, {FileFormat::csv}}), Error);
         return;
     }
     const ShownMatrix matrix = shown_matrix(stage, on_screen);
     const Matrix shown = matrix.values();
     const int rows = matrix.rows(), columns = matrix.columns();
     expect_same(numbers_of(focused_matrix_text(trace, presentation), '\t', rows, columns), shown, "copied");
-    const auto items = plan_export(trace, {{name}, on_screen, {"csv", "npy", "json"}});
+    const auto items =
+        plan_export(trace, {{name}, on_screen, {FileFormat::csv, FileFormat::npy, FileFormat::json}});
     ASSERT_EQ(items.size(), 3U);
     Session session{trace.experiment, presentation, {}};
     const auto bytes = [&](std::size_t i) {

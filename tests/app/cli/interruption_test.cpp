@@ -101,8 +101,8 @@ TEST(InterruptionTest, AnExportStopsWithoutTheFileInHand) {
     const Session session;
     const Trace trace = evaluate(session.experiment);
     const Interruption interruption;
-    const auto files = export_files(trace, session, {{"weights", "scores"}, {}, {"svg"}}, folder.path(),
-                                    [](const ExportStep& step) {
+    const auto files = export_files(trace, session, {{"weights", "scores"}, {}, {FileFormat::svg}},
+                                    folder.path(), [](const ExportStep& step) {
                                         if (step.done == 1 && step.part > 0.1) std::raise(SIGINT);
                                         return !Interruption::asked();
                                     });

@@ -47,7 +47,7 @@ TEST(FileToSaveTest, IsWholeWhereTheNameIsRelative) {
 TEST(FileToSaveTest, IsNoneForAPictureAnExampleOrFlags) {
     const test::TemporaryFolder folder;
     const Session session;
-    export_files(evaluate(session.experiment), session, {{"weights"}, {}, {"png"}}, folder.path());
+    export_files(evaluate(session.experiment), session, {{"weights"}, {}, {FileFormat::png}}, folder.path());
     EXPECT_EQ(file_to_save({folder.file("weights.png")}), "");
     EXPECT_EQ(file_to_save({"--example", "causal"}), "");
     EXPECT_EQ(file_to_save({"--seed", "7"}), "");

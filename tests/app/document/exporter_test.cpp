@@ -35,8 +35,10 @@ TEST_F(ExporterTest, WritesTheBytesThatExportBytesGives) {
     Session session;
     session.experiment.attention.heads = 2;
     session.presentation.theme = ThemeKind::light;
-    const ExportRequest request{
-        {"weights"}, {HeadChoice::Kind::mean}, {"png", "svg", "pdf", "csv", "npy", "json"}};
+    const ExportRequest request{{"weights"},
+                                {HeadChoice::Kind::mean},
+                                {FileFormat::png, FileFormat::svg, FileFormat::pdf, FileFormat::csv,
+                                 FileFormat::npy, FileFormat::json}};
     const auto outcome = export_all(session, request);
     ASSERT_EQ(outcome.problem, "");
     const Trace trace = evaluate(session.experiment);
@@ -54,7 +56,7 @@ TEST_F(ExporterTest, APictureCarriesTheSessionOfWhatItShows) {
     session.experiment.weights.seed = 1;
     const auto shown = trace_of(session);
     session.experiment.weights.seed = 2;  // changed, and not yet computed
-    exporter.start(shown, session, {{"weights"}, {}, {"png"}}, folder.path());
+    exporter.start(shown, session, {{"weights"}, {}, {FileFormat::png}}, folder.path());
     exporter.wait();
     const auto outcome = exporter.take();
     ASSERT_TRUE(outcome);
@@ -63,7 +65,7 @@ TEST_F(ExporterTest, APictureCarriesTheSessionOfWhatItShows) {
 }
 
 TEST_F(ExporterTest, AFolderThatIsNotThereIsAProblem) {
-    exporter.start(trace_of({}), {}, {{"weights"}, {}, {"png"}}, folder.file("nowhere"));
+    exporter.start(trace_of({}), {}, {{"weights"}, {}, {FileFormat::png}}, folder.file("nowhere"));
     exporter.wait();
     const auto outcome = exporter.take();
     ASSERT_TRUE(outcome);
@@ -74,7 +76,7 @@ TEST_F(ExporterTest, AFolderThatIsNotThereIsAProblem) {
 
 TEST_F(ExporterTest, APipeThatNobodyReadsIsLeftWhenItIsCanceled) {
     ASSERT_EQ(::mkfifo(folder.file("weights.csv").c_str(), 0600), 0);
-    exporter.start(trace_of({}), {}, {{"weights"}, {}, {"csv"}}, folder.path());
+    exporter.start(trace_of({}), {}, {{"weights"}, {}, {FileFormat::csv}}, folder.path());
     while (exporter.part() < 1) std::this_thread::yield();
     EXPECT_TRUE(exporter.running());
     exporter.cancel();
@@ -84,7 +86,7 @@ TEST_F(ExporterTest, APipeThatNobodyReadsIsLeftWhenItIsCanceled) {
 
 TEST_F(ExporterTest, AnOutcomeIsTakenOnce) {
     EXPECT_FALSE(exporter.take());
-    exporter.start(trace_of({}), {}, {{"weights"}, {}, {"csv"}}, folder.path());
+    exporter.start(trace_of({}), {}, {{"weights"}, {}, {FileFormat::csv}}, folder.path());
     exporter.wait();
     EXPECT_TRUE(exporter.take());
     EXPECT_FALSE(exporter.take());
@@ -97,7 +99,7 @@ TEST_F(ExporterTest, CancelingLeavesWholeFilesAndSaysSo) {
         if (canceled->done() == 2) canceled->cancel();
     });
     canceled = &stopped;
-    const ExportRequest request{{}, {}, {"png", "csv"}};
+    const ExportRequest request{{}, {}, {FileFormat::png, FileFormat::csv}};
     const Trace trace = evaluate(session.experiment);
     stopped.start(trace_of(session), session, request, folder.path());
     stopped.wait();
@@ -121,7 +123,7 @@ TEST_F(ExporterTest, CancelingStopsWithinAFile) {
         if (canceled->part() > 0) canceled->cancel();
     });
     canceled = &stopped;
-    stopped.start(trace_of(session), session, {{"weights"}, {}, {"svg"}}, folder.path());
+    stopped.start(trace_of(session), session, {{"weights"}, {}, {FileFormat::svg}}, folder.path());
     stopped.wait();
     const auto outcome = stopped.take();
     ASSERT_TRUE(outcome);
@@ -131,11 +133,11 @@ TEST_F(ExporterTest, CancelingStopsWithinAFile) {
 }
 
 TEST_F(ExporterTest, RunsAgainAfterACanceledExport) {
-    exporter.start(trace_of({}), {}, {{}, {}, {"png"}}, folder.path());
+    exporter.start(trace_of({}), {}, {{}, {}, {FileFormat::png}}, folder.path());
     exporter.cancel();
     exporter.wait();
     exporter.take();
-    const auto outcome = export_all({}, {{"weights"}, {}, {"csv"}});
+    const auto outcome = export_all({}, {{"weights"}, {}, {FileFormat::csv}});
     EXPECT_EQ(outcome.problem, "");
     EXPECT_EQ(outcome.files.size(), 1U);
 }
@@ -143,7 +145,7 @@ TEST_F(ExporterTest, RunsAgainAfterACanceledExport) {
 TEST_F(ExporterTest, AnOutcomeWakes) {
     std::atomic<int> wakes = 0;
     Exporter waking([&] { ++wakes; });
-    waking.start(trace_of({}), {}, {{"weights"}, {}, {"csv"}}, folder.path());
+    waking.start(trace_of({}), {}, {{"weights"}, {}, {FileFormat::csv}}, folder.path());
     waking.wait();
     EXPECT_GE(wakes, 2) << "once for the file, once for the end";
     EXPECT_EQ(waking.count(), 1U);
@@ -158,10 +160,12 @@ TEST_F(ExporterTest, EndingStopsALongExport) {
         Exporter ended([&] {
             if (!told.exchange(true)) begun.set_value();
         });
-        ended.start(trace_of(session), session, {{}, {HeadChoice::Kind::all}, {"png"}}, folder.path());
+        ended.start(trace_of(session), session, {{}, {HeadChoice::Kind::all}, {FileFormat::png}},
+                    folder.path());
         begun.get_future().wait();
     }
-    const auto planned = plan_export(evaluate(session.experiment), {{}, {HeadChoice::Kind::all}, {"png"}});
+    const auto planned =
+        plan_export(evaluate(session.experiment), {{}, {HeadChoice::Kind::all}, {FileFormat::png}});
     EXPECT_LT(folder.file_count(), planned.size());
 }
 

@@ -49,7 +49,8 @@ TEST(PreviewerTest, WhatCannotBeDrawnIsAProblemAndDataHaveNoPicture) {
     previewer.update();
     EXPECT_NE(previewer.known()->problem.find("nothing is pinned"), std::string::npos);
     session.presentation.compose = Compose::none;
-    previewer.request(request_for(session, {.stages = {"weights"}, .head = {}, .formats = {"csv"}}));
+    previewer.request(
+        request_for(session, {.stages = {"weights"}, .head = {}, .formats = {FileFormat::csv}}));
     previewer.wait();
     previewer.update();
     EXPECT_FALSE(previewer.known()->image);

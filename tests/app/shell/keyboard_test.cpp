@@ -252,12 +252,12 @@ TEST_F(KeyboardTest, APictureIsExportedByKeysAlone) {
     form.folder = folder.path();
     tab_to("Export##dialog", {"Formats", "csv"});
     press(Key::space);
-    EXPECT_EQ(form.formats, (std::vector<std::string>{"png", "csv"}));
+    EXPECT_EQ(form.formats, (std::vector{FileFormat::png, FileFormat::csv}));
     press(Key::tab, {.shift = true});
     press(Key::tab, {.shift = true});
     press(Key::tab, {.shift = true});
     press(Key::enter);
-    EXPECT_EQ(form.formats, (std::vector<std::string>{"csv"})) << "png stands three before csv";
+    EXPECT_EQ(form.formats, (std::vector{FileFormat::csv})) << "png stands three before csv";
     tab_to("Export##dialog", {"What", "all"});
     press(Key::enter);
     EXPECT_EQ(form.what, ExportForm::What::all);

@@ -69,67 +69,69 @@ ExportItem only(const Trace& trace, const ExportRequest& request) {
 
 TEST(ExportTest, OneHeadIsNotNamedInTheFiles) {
     const Trace trace = evaluate(small_session(1).experiment);
-    EXPECT_EQ(names_of(trace, {{}, {}, {"png"}}),
+    EXPECT_EQ(names_of(trace, {{}, {}, {FileFormat::png}}),
               (Names{"embedding.png", "query.png", "key.png", "value.png", "scores.png", "scaled.png",
                      "mask.png", "masked.png", "weights.png", "context.png"}));
     for (const HeadChoice head : {HeadChoice{Kind::all}, HeadChoice{Kind::mean}, HeadChoice{Kind::one, 5}})
-        EXPECT_EQ(names_of(trace, {{"weights"}, head, {"png"}}), Names{"weights.png"});
+        EXPECT_EQ(names_of(trace, {{"weights"}, head, {FileFormat::png}}), Names{"weights.png"});
 }
 
 TEST(ExportTest, SeveralHeadsAreNamedByNumberFrom1OrAsMean) {
     const Trace trace = evaluate(small_session(2).experiment);
-    EXPECT_EQ(names_of(trace, {{"weights"}, {Kind::one, 1}, {"png"}}), Names{"weights-head2.png"});
-    EXPECT_EQ(names_of(trace, {{"weights"}, {Kind::mean}, {"png"}}), Names{"weights-mean.png"});
-    EXPECT_EQ(names_of(trace, {{"weights", "context"}, {Kind::all}, {"csv"}}),
+    EXPECT_EQ(names_of(trace, {{"weights"}, {Kind::one, 1}, {FileFormat::png}}), Names{"weights-head2.png"});
+    EXPECT_EQ(names_of(trace, {{"weights"}, {Kind::mean}, {FileFormat::png}}), Names{"weights-mean.png"});
+    EXPECT_EQ(names_of(trace, {{"weights", "context"}, {Kind::all}, {FileFormat::csv}}),
               (Names{"weights-head1.csv", "weights-head2.csv", "context-head1.csv", "context-head2.csv"}));
-    EXPECT_EQ(names_of(trace, {{"mask", "concat"}, {Kind::all}, {"csv"}}), (Names{"mask.csv", "concat.csv"}));
+    EXPECT_EQ(names_of(trace, {{"mask", "concat"}, {Kind::all}, {FileFormat::csv}}),
+              (Names{"mask.csv", "concat.csv"}));
 }
 
 TEST(ExportTest, FormatsStandInTheOrderTheyAreAskedFor) {
     const Trace trace = evaluate(small_session(1).experiment);
-    EXPECT_EQ(names_of(trace, {{"mask", "weights"}, {}, {"npy", "png"}}),
+    EXPECT_EQ(names_of(trace, {{"mask", "weights"}, {}, {FileFormat::npy, FileFormat::png}}),
               (Names{"mask.npy", "mask.png", "weights.npy", "weights.png"}));
 }
 
 TEST(ExportTest, TokensHaveDataAndAPictureOnlyByName) {
     const Trace trace = evaluate(small_session(1).experiment);
-    EXPECT_EQ(names_of(trace, {{}, {}, {"csv"}}).front(), "tokens.csv");
-    EXPECT_EQ(names_of(trace, {{}, {}, {"png"}}).front(), "embedding.png");
-    EXPECT_EQ(names_of(trace, {{"tokens"}, {}, {"png"}}), Names{"tokens.png"});
+    EXPECT_EQ(names_of(trace, {{}, {}, {FileFormat::csv}}).front(), "tokens.csv");
+    EXPECT_EQ(names_of(trace, {{}, {}, {FileFormat::png}}).front(), "embedding.png");
+    EXPECT_EQ(names_of(trace, {{"tokens"}, {}, {FileFormat::png}}), Names{"tokens.png"});
 }
 
 TEST(ExportTest, ParametersAreWrittenWhenAskedForByName) {
     const Trace trace = evaluate(small_session(2).experiment);
-    EXPECT_EQ(names_of(trace, {{"W_q", "table"}, {Kind::mean}, {"npy"}}), (Names{"W_q.npy", "table.npy"}));
+    EXPECT_EQ(names_of(trace, {{"W_q", "table"}, {Kind::mean}, {FileFormat::npy}}),
+              (Names{"W_q.npy", "table.npy"}));
 }
 
 TEST(ExportTest, TheMeanLeavesStagesOfOtherShapesToTheirHeads) {
     const Trace trace = evaluate(small_session(2).experiment);
-    const Names names = names_of(trace, {{}, {Kind::mean}, {"npy"}});
+    const Names names = names_of(trace, {{}, {Kind::mean}, {FileFormat::npy}});
     const auto has = [&](const char* name) { return std::ranges::count(names, name) == 1; };
     for (const char* name : {"scores-mean.npy", "scaled-mean.npy", "masked-mean.npy", "weights-mean.npy",
                              "query_heads-head1.npy", "query_heads-head2.npy", "context-head1.npy",
                              "context-head2.npy", "mask.npy", "concat.npy"})
         EXPECT_TRUE(has(name)) << name;
     EXPECT_FALSE(has("context-mean.npy"));
-    EXPECT_EQ(refusal(trace, {{"context"}, {Kind::mean}, {"npy"}}),
+    EXPECT_EQ(refusal(trace, {{"context"}, {Kind::mean}, {FileFormat::npy}}),
               "context has no mean over heads, which only stages of queries × keys have: choose a head");
 }
 
 TEST(ExportTest, WhatIsNotThereIsRefused) {
     const Trace trace = evaluate(small_session(2).experiment);
-    EXPECT_EQ(refusal(trace, {{"output"}, {}, {"png"}}),
+    EXPECT_EQ(refusal(trace, {{"output"}, {}, {FileFormat::png}}),
               "this experiment has no stage output: its settings leave it out");
-    EXPECT_EQ(refusal(trace, {{"gate_r"}, {}, {"png"}}),
+    EXPECT_EQ(refusal(trace, {{"gate_r"}, {}, {FileFormat::png}}),
               "this experiment has no stage gate_r: choose mechanism seq2seq");
-    EXPECT_EQ(refusal(trace, {{"target_tokens"}, {}, {"png"}}),
+    EXPECT_EQ(refusal(trace, {{"target_tokens"}, {}, {FileFormat::png}}),
               "this experiment has no stage target_tokens: choose mechanism seq2seq or transformer");
-    EXPECT_EQ(refusal(trace, {{"nonsense"}, {}, {"png"}}),
+    EXPECT_EQ(refusal(trace, {{"nonsense"}, {}, {FileFormat::png}}),
               "this experiment has no stage nonsense: see the names that trace prints");
-    EXPECT_EQ(refusal(trace, {{"weights"}, {Kind::one, 2}, {"png"}}),
+    EXPECT_EQ(refusal(trace, {{"weights"}, {Kind::one, 2}, {FileFormat::png}}),
               "head 3 was requested, but there are 2 heads");
-    EXPECT_EQ(refusal(trace, {{}, {}, {"gif"}}),
-              "format \"gif\" is not known: use png, svg, pdf, csv, npy, json");
+    EXPECT_EQ(refusal(trace, {{}, {}, {FileFormat::gif}}),
+              "gif is for films: use png, svg, pdf, csv, npy, json");
 }
 
 TEST(ExportTest, WhatIsTooLargeInPixelsLeavesInShapes) {
@@ -138,11 +140,11 @@ TEST(ExportTest, WhatIsTooLargeInPixelsLeavesInShapes) {
     for (int i = 0; i < 100; ++i) session.experiment.input.text += "word ";
     session.presentation.cell_size = 400;
     const Trace trace = evaluate(session.experiment);
-    const auto bytes = [&](const char* format) {
+    const auto bytes = [&](FileFormat format) {
         return export_bytes(trace, session, only(trace, {{"weights"}, {}, {format}}));
     };
     try {
-        bytes("png");
+        bytes(FileFormat::png);
         FAIL();
     } catch (const Error& error) {
         EXPECT_EQ(error.kind(), ErrorKind::too_large);
@@ -150,8 +152,9 @@ TEST(ExportTest, WhatIsTooLargeInPixelsLeavesInShapes) {
                      "a picture of \"weights\" (100 × 100) with cells of 400 pixels is larger than 32767 "
                      "pixels a side or 256 megapixels: use a cell size of at most 154");
     }
-    EXPECT_NE(bytes("svg").substr(0, 400).find("width=\"4"), std::string::npos) << "over 40000 pixels";
-    EXPECT_TRUE(bytes("pdf").starts_with("%PDF-"));
+    EXPECT_NE(bytes(FileFormat::svg).substr(0, 400).find("width=\"4"), std::string::npos)
+        << "over 40000 pixels";
+    EXPECT_TRUE(bytes(FileFormat::pdf).starts_with("%PDF-"));
 }
 
 TEST(ExportTest, APictureCarriesTheLockedCellAndItsStage) {
@@ -160,7 +163,7 @@ TEST(ExportTest, APictureCarriesTheLockedCellAndItsStage) {
     const Trace trace = evaluate(session.experiment);
     const auto carried = [&](const StageInfo* stage) {
         const std::string name(stage->name);
-        const ExportItem item = only(trace, {{name}, {}, {"png"}});
+        const ExportItem item = only(trace, {{name}, {}, {FileFormat::png}});
         return session_from_json(read_png_session(export_bytes(trace, session, item), name), name);
     };
     for (const StageInfo* stage : {"context"_stage, "weights"_stage}) {
@@ -172,13 +175,16 @@ TEST(ExportTest, APictureCarriesTheLockedCellAndItsStage) {
 
 TEST(ExportTest, AStageNamedTwiceIsWrittenOnce) {
     const Trace trace = evaluate(small_session(1).experiment);
-    EXPECT_EQ(names_of(trace, {{"mask", "mask"}, {}, {"csv", "csv"}}), Names{"mask.csv"});
+    EXPECT_EQ(names_of(trace, {{"mask", "mask"}, {}, {FileFormat::csv, FileFormat::csv}}), Names{"mask.csv"});
 }
 
 TEST(ExportTest, EveryFormatGivesTheSameBytesTwice) {
     const Session session = small_session(2);
     const Trace trace = evaluate(session.experiment), again = evaluate(session.experiment);
-    const ExportRequest request{{}, {Kind::all}, {"png", "svg", "pdf", "csv", "npy", "json"}};
+    const ExportRequest request{{},
+                                {Kind::all},
+                                {FileFormat::png, FileFormat::svg, FileFormat::pdf, FileFormat::csv,
+                                 FileFormat::npy, FileFormat::json}};
     const auto items = plan_export(trace, request), other = plan_export(again, request);
     ASSERT_EQ(items.size(), other.size());
     for (std::size_t i = 0; i < items.size(); ++i) {
@@ -193,7 +199,8 @@ TEST(ExportTest, APictureHoldsItsSessionWithTheStageAndTheHeadOnShow) {
     session.presentation.head = {Kind::all};
     const Trace trace = evaluate(session.experiment);
     for (const HeadChoice head : {HeadChoice{Kind::one, 1}, HeadChoice{Kind::mean}}) {
-        const std::string bytes = export_bytes(trace, session, only(trace, {{"scores"}, head, {"png"}}));
+        const std::string bytes =
+            export_bytes(trace, session, only(trace, {{"scores"}, head, {FileFormat::png}}));
         Session expected = session;
         expected.presentation.stage = "scores"_stage;
         expected.presentation.head = head;
@@ -223,7 +230,8 @@ TEST(ExportTest, NpyHoldsTheValuesOfTheStage) {
     const Trace trace = evaluate(session.experiment);
     const auto check = [&](const char* stage, int head, const std::string& shape) {
         const ConstMatrixView values = trace.find_named(stage)->buffer.host().head(head);
-        EXPECT_EQ(parse_npy(export_bytes(trace, session, only(trace, {{stage}, {Kind::one, head}, {"npy"}})),
+        EXPECT_EQ(parse_npy(export_bytes(trace, session,
+                                         only(trace, {{stage}, {Kind::one, head}, {FileFormat::npy}})),
                             shape),
                   std::vector<float>(values.data(), values.data() + values.size()));
     };
@@ -236,7 +244,7 @@ TEST(ExportTest, NpyHoldsTheValuesOfTheStage) {
 TEST(ExportTest, CsvHoldsTheLabelsAndTheValuesOfTheStage) {
     const Session session = small_session(1);
     const Trace trace = evaluate(session.experiment);
-    std::istringstream csv(export_bytes(trace, session, only(trace, {{"masked"}, {}, {"csv"}})));
+    std::istringstream csv(export_bytes(trace, session, only(trace, {{"masked"}, {}, {FileFormat::csv}})));
     std::string line;
     ASSERT_TRUE(std::getline(csv, line));
     EXPECT_EQ(line, ",Can,you,help");
@@ -261,8 +269,8 @@ TEST(ExportTest, CsvHoldsTheLabelsAndTheValuesOfTheStage) {
 TEST(ExportTest, JsonHoldsTheLabelsAndTheValuesOfTheStage) {
     const Session session = small_session(2);
     const Trace trace = evaluate(session.experiment);
-    const Json json =
-        Json::parse(export_bytes(trace, session, only(trace, {{"masked"}, {Kind::one, 1}, {"json"}})));
+    const Json json = Json::parse(
+        export_bytes(trace, session, only(trace, {{"masked"}, {Kind::one, 1}, {FileFormat::json}})));
     EXPECT_EQ(json["stage"], "masked");
     EXPECT_EQ(json["head"], 2);
     EXPECT_EQ(json["shape"], Json({3, 3}));
@@ -283,21 +291,22 @@ Session image_session() {
 
 TEST(ExportTest, AViewHasAPictureOfItsOwn) {
     const Trace trace = evaluate(image_session().experiment);
-    EXPECT_EQ(names_of(trace, {{}, {}, {"png", "csv", "svg"}, ViewKind::image, true}),
-              (Names{"image-view.png", "weights.csv", "image-view.svg"}));
-    EXPECT_EQ(names_of(trace, {{"scores"}, {}, {"png", "csv"}, ViewKind::image}),
+    EXPECT_EQ(
+        names_of(trace, {{}, {}, {FileFormat::png, FileFormat::csv, FileFormat::svg}, ViewKind::image, true}),
+        (Names{"image-view.png", "weights.csv", "image-view.svg"}));
+    EXPECT_EQ(names_of(trace, {{"scores"}, {}, {FileFormat::png, FileFormat::csv}, ViewKind::image}),
               (Names{"image-view.png", "scores.png", "scores.csv"}));
-    const Names all = names_of(trace, {{}, {}, {"png"}, ViewKind::image});
+    const Names all = names_of(trace, {{}, {}, {FileFormat::png}, ViewKind::image});
     EXPECT_EQ(all.front(), "image-view.png");
     EXPECT_EQ(all.back(), "context.png");
-    EXPECT_EQ(names_of(trace, {{}, {}, {"png"}, ViewKind::pipeline, true}),
-              names_of(trace, {{}, {}, {"png"}}));
+    EXPECT_EQ(names_of(trace, {{}, {}, {FileFormat::png}, ViewKind::pipeline, true}),
+              names_of(trace, {{}, {}, {FileFormat::png}}));
     Experiment heads = image_session().experiment;
     heads.attention.heads = 2;
     const Trace several = evaluate(heads);
-    EXPECT_EQ(names_of(several, {{}, {Kind::all}, {"png"}, ViewKind::image, true}),
+    EXPECT_EQ(names_of(several, {{}, {Kind::all}, {FileFormat::png}, ViewKind::image, true}),
               (Names{"image-view-head1.png", "image-view-head2.png"}));
-    EXPECT_EQ(names_of(several, {{}, {Kind::mean}, {"png"}, ViewKind::image, true}),
+    EXPECT_EQ(names_of(several, {{}, {Kind::mean}, {FileFormat::png}, ViewKind::image, true}),
               Names{"image-view-mean.png"});
 }
 
@@ -309,16 +318,18 @@ TEST(ExportTest, AnAlignmentLeavesWithItsLines) {
     session.presentation.view = ViewKind::alignment;
     session.presentation.stage = "alignment"_stage;
     session.presentation.locked = Cell{1, 1};
-    for (const char* format : {"png", "svg", "pdf"}) {
+    for (const FileFormat format : {FileFormat::png, FileFormat::svg, FileFormat::pdf}) {
         const ExportItem item = only(trace, {{}, {}, {format}, ViewKind::alignment, true});
-        EXPECT_EQ(item.file_name, std::string("alignment-view.") + format);
+        EXPECT_EQ(item.file_name, "alignment-view." + std::string(name_of(format)));
         const std::string bytes = export_bytes(trace, session, item);
-        EXPECT_EQ(bytes, export_bytes(trace, session, item)) << format;
-        EXPECT_NE(bytes, export_bytes(trace, session, only(trace, {{"alignment"}, {}, {format}}))) << format;
+        EXPECT_EQ(bytes, export_bytes(trace, session, item)) << name_of(format);
+        EXPECT_NE(bytes, export_bytes(trace, session, only(trace, {{"alignment"}, {}, {format}})))
+            << name_of(format);
     }
     EXPECT_EQ(session_from_json(
                   read_svg_session(
-                      export_bytes(trace, session, only(trace, {{}, {}, {"svg"}, ViewKind::alignment, true})),
+                      export_bytes(trace, session,
+                                   only(trace, {{}, {}, {FileFormat::svg}, ViewKind::alignment, true})),
                       "it"),
                   "it"),
               session);
@@ -327,9 +338,10 @@ TEST(ExportTest, AnAlignmentLeavesWithItsLines) {
 TEST(ExportTest, AViewThatShowsNothingIsRefusedWhereItIsAskedFor) {
     const Trace trace = evaluate(small_session(1).experiment);
     const std::string needs = "the view image needs a picture (--image)";
-    EXPECT_EQ(refusal(trace, {{}, {}, {"png"}, ViewKind::image, true}), needs);
-    EXPECT_EQ(refusal(trace, {{"weights"}, {}, {"png"}, ViewKind::image}), needs);
-    EXPECT_EQ(names_of(trace, {{}, {}, {"png"}, ViewKind::image}), names_of(trace, {{}, {}, {"png"}}));
+    EXPECT_EQ(refusal(trace, {{}, {}, {FileFormat::png}, ViewKind::image, true}), needs);
+    EXPECT_EQ(refusal(trace, {{"weights"}, {}, {FileFormat::png}, ViewKind::image}), needs);
+    EXPECT_EQ(names_of(trace, {{}, {}, {FileFormat::png}, ViewKind::image}),
+              names_of(trace, {{}, {}, {FileFormat::png}}));
 }
 
 TEST(ExportTest, AViewsPictureOpensAsTheViewWithItsWord) {
@@ -337,17 +349,17 @@ TEST(ExportTest, AViewsPictureOpensAsTheViewWithItsWord) {
     session.presentation.stage = "scores"_stage;
     session.presentation.locked = Cell{2, 1};
     const Trace trace = evaluate(session.experiment);
-    for (const char* format : {"png", "svg", "pdf"}) {
+    for (const FileFormat format : {FileFormat::png, FileFormat::svg, FileFormat::pdf}) {
         const ExportItem item = only(trace, {{}, {}, {format}, ViewKind::image, true});
         const std::string bytes = export_bytes(trace, session, item);
-        EXPECT_EQ(bytes, export_bytes(trace, session, item)) << format;
+        EXPECT_EQ(bytes, export_bytes(trace, session, item)) << name_of(format);
         session.presentation.locked = Cell{0, 1};
-        EXPECT_NE(bytes, export_bytes(trace, session, item)) << format;
+        EXPECT_NE(bytes, export_bytes(trace, session, item)) << name_of(format);
         session.presentation.locked = Cell{2, 1};
-        if (format == std::string("pdf")) continue;
+        if (format == FileFormat::pdf) continue;
         const std::string inside =
-            format == std::string("png") ? read_png_session(bytes, "it") : read_svg_session(bytes, "it");
-        EXPECT_EQ(session_from_json(inside, "it"), session) << format;
+            format == FileFormat::png ? read_png_session(bytes, "it") : read_svg_session(bytes, "it");
+        EXPECT_EQ(session_from_json(inside, "it"), session) << name_of(format);
     }
 }
 
@@ -370,7 +382,7 @@ protected:
 TEST_F(ExportFilesTest, TheFilesAreThoseOfThePlan) {
     const Session session = small_session(2);
     const Trace trace = evaluate(session.experiment);
-    const ExportRequest request{{"weights", "mask"}, {Kind::all}, {"png", "csv"}};
+    const ExportRequest request{{"weights", "mask"}, {Kind::all}, {FileFormat::png, FileFormat::csv}};
     const Names paths = export_files(trace, session, request, folder_.string());
     const auto items = plan_export(trace, request);
     ASSERT_EQ(paths.size(), items.size());
@@ -387,7 +399,7 @@ TEST_F(ExportFilesTest, APictureOpensAsTheSessionItWasMadeFrom) {
     session.presentation.theme = ThemeKind::print;
     const Trace trace = evaluate(session.experiment);
     const Names paths =
-        export_files(trace, session, {{"context"}, {Kind::one, 1}, {"png"}}, folder_.string());
+        export_files(trace, session, {{"context"}, {Kind::one, 1}, {FileFormat::png}}, folder_.string());
     Session expected = session;
     expected.presentation.stage = "context"_stage;
     expected.presentation.head = {Kind::one, 1};
@@ -395,16 +407,17 @@ TEST_F(ExportFilesTest, APictureOpensAsTheSessionItWasMadeFrom) {
     // Exported again, it is the same file.
     const Session again = load_session(paths.at(0));
     const Trace other = evaluate(again.experiment);
-    EXPECT_EQ(export_bytes(other, again, only(other, {{"context"}, again.presentation.head, {"png"}})),
-              read(paths.at(0)));
+    EXPECT_EQ(
+        export_bytes(other, again, only(other, {{"context"}, again.presentation.head, {FileFormat::png}})),
+        read(paths.at(0)));
 }
 
 TEST_F(ExportFilesTest, AnSvgOpensAsItsSessionAndAPdfSaysThatItHasNone) {
     Session session = small_session(2);
     session.presentation.title = "a < b & \"c\"";
     const Trace trace = evaluate(session.experiment);
-    const Names paths =
-        export_files(trace, session, {{"context"}, {Kind::one, 1}, {"svg", "pdf"}}, folder_.string());
+    const Names paths = export_files(
+        trace, session, {{"context"}, {Kind::one, 1}, {FileFormat::svg, FileFormat::pdf}}, folder_.string());
     ASSERT_EQ(in_folder(), (Names{"context-head2.pdf", "context-head2.svg"}));
     Session expected = session;
     expected.presentation.stage = "context"_stage;
@@ -421,15 +434,16 @@ TEST_F(ExportFilesTest, AnSvgOpensAsItsSessionAndAPdfSaysThatItHasNone) {
 TEST_F(ExportFilesTest, AFileThatIsGivenUpIsNotThere) {
     const Session session = small_session(1);
     const Trace trace = evaluate(session.experiment);
-    for (const char* format : {"png", "svg", "pdf", "csv", "json"}) {
+    for (const FileFormat format :
+         {FileFormat::png, FileFormat::svg, FileFormat::pdf, FileFormat::csv, FileFormat::json}) {
         double last = 0;
         const Names paths = export_files(trace, session, {{"weights"}, {}, {format}}, folder_.string(),
                                          [&](const ExportStep& step) {
                                              last = step.part;
                                              return step.part < 0.5;
                                          });
-        EXPECT_EQ(paths, Names{}) << format;
-        EXPECT_GE(last, 0.5) << format;
+        EXPECT_EQ(paths, Names{}) << name_of(format);
+        EXPECT_GE(last, 0.5) << name_of(format);
     }
     EXPECT_EQ(in_folder(), Names{});
 }
@@ -440,7 +454,8 @@ TEST_F(ExportFilesTest, WhatAKilledExportLeftIsCleared) {
     std::ofstream(left) << "half";
     fs::last_write_time(left, fs::file_time_type::clock::now() - std::chrono::hours(2));
     const Session session;
-    export_files(evaluate(session.experiment), session, {{"weights"}, {}, {"csv"}}, folder_.string());
+    export_files(evaluate(session.experiment), session, {{"weights"}, {}, {FileFormat::csv}},
+                 folder_.string());
     EXPECT_FALSE(fs::exists(left));
 }
 
@@ -448,7 +463,7 @@ TEST_F(ExportFilesTest, ProgressStopsIt) {
     const Session session = small_session(1);
     const Trace trace = evaluate(session.experiment);
     std::vector<std::size_t> seen;
-    export_files(trace, session, {{"mask", "weights", "scores"}, {}, {"csv"}}, folder_.string(),
+    export_files(trace, session, {{"mask", "weights", "scores"}, {}, {FileFormat::csv}}, folder_.string(),
                  [&](const ExportStep& step) {
                      EXPECT_EQ(step.of, 3u);
                      if (seen.empty() || seen.back() != step.done) seen.push_back(step.done);
@@ -461,10 +476,15 @@ TEST_F(ExportFilesTest, ProgressStopsIt) {
 TEST_F(ExportFilesTest, ARefusedRequestWritesNothing) {
     const Session session = small_session(1);
     const Trace trace = evaluate(session.experiment);
-    EXPECT_THROW(export_files(trace, session, {{"mask", "output"}, {}, {"csv"}}, folder_.string()), Error);
-    EXPECT_THROW(export_files(trace, session, {{"mask"}, {}, {"csv", "gif"}}, folder_.string()), Error);
+    EXPECT_THROW(export_files(trace, session, {{"mask", "output"}, {}, {FileFormat::csv}}, folder_.string()),
+                 Error);
+    EXPECT_THROW(
+        export_files(trace, session, {{"mask"}, {}, {FileFormat::csv, FileFormat::gif}}, folder_.string()),
+        Error);
     EXPECT_EQ(in_folder(), Names{});
-    EXPECT_THROW(export_files(trace, session, {{"mask"}, {}, {"csv"}}, (folder_ / "absent").string()), Error);
+    EXPECT_THROW(
+        export_files(trace, session, {{"mask"}, {}, {FileFormat::csv}}, (folder_ / "absent").string()),
+        Error);
 }
 
 TEST(PlanExportTest, ACompositionHasAFileForEachStageThatHasIt) {
@@ -475,13 +495,14 @@ TEST(PlanExportTest, ACompositionHasAFileForEachStageThatHasIt) {
         for (const ExportItem& item : plan_export(trace, request)) files.push_back(item.file_name);
         return files;
     };
-    ExportRequest request{.stages = {"weights"}, .head = {Kind::one, 1}, .formats = {"png", "csv"}};
+    ExportRequest request{
+        .stages = {"weights"}, .head = {Kind::one, 1}, .formats = {FileFormat::png, FileFormat::csv}};
     request.compose = Compose::heads;
     EXPECT_EQ(names(request), (Names{"weights-heads.png", "weights-head2.csv"}));
     request.compose = Compose::operands;
     EXPECT_EQ(names(request), (Names{"weights-operands-head2.png", "weights-head2.csv"}));
     request.compose = Compose::strip;
-    request.formats = {"pdf"};
+    request.formats = {FileFormat::pdf};
     EXPECT_EQ(names(request), (Names{"strip.pdf"}));
     request.stages.clear();
     request.compose = Compose::operands;

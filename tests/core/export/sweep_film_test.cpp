@@ -29,7 +29,7 @@ Session swept(Sweep sweep) {
     return session;
 }
 
-FilmRequest request(std::vector<std::string> formats, int frames, Compose compose = Compose::none) {
+FilmRequest request(std::vector<FileFormat> formats, int frames, Compose compose = Compose::none) {
     FilmRequest film{{{"weights"}, {}, std::move(formats)}, frames};
     film.files.compose = compose;
     return film;
@@ -38,17 +38,20 @@ FilmRequest request(std::vector<std::string> formats, int frames, Compose compos
 TEST(SweepFilmTest, HasAFileForEachValueAndOneOfAll) {
     const test::TemporaryFolder folder;
     EXPECT_EQ(
-        names(export_film(swept(Sweep::seed), request({"csv", "gif"}, 2), folder.path(), {})),
+        names(export_film(swept(Sweep::seed), request({FileFormat::csv, FileFormat::gif}, 2), folder.path(),
+                          {})),
         (std::vector<std::string>{"frame-0001-weights.csv", "frame-0002-weights.csv", "film-weights.gif"}));
 }
 
 TEST(SweepFilmTest, IsOnePictureIfComposedAsAFilm) {
     const test::TemporaryFolder folder;
-    EXPECT_EQ(names(export_film(swept(Sweep::temperature), request({"png", "pdf"}, 3, Compose::film),
-                                folder.path(), {})),
-              (std::vector<std::string>{"film-weights.png", "film-weights.pdf"}));
-    EXPECT_THROW(export_film(swept(Sweep::seed), request({"csv"}, 3, Compose::film), folder.path(), {}),
-                 Error);
+    EXPECT_EQ(
+        names(export_film(swept(Sweep::temperature),
+                          request({FileFormat::png, FileFormat::pdf}, 3, Compose::film), folder.path(), {})),
+        (std::vector<std::string>{"film-weights.png", "film-weights.pdf"}));
+    EXPECT_THROW(
+        export_film(swept(Sweep::seed), request({FileFormat::csv}, 3, Compose::film), folder.path(), {}),
+        Error);
 }
 
 TEST(SweepFilmTest, NeedsASettingThatApplies) {
@@ -65,7 +68,7 @@ Session trained() {
 
 TEST(TrainingFilmTest, IsOnePictureIfComposedAsAFilm) {
     const test::TemporaryFolder folder;
-    FilmRequest film{{{"2.weights"}, {HeadChoice::Kind::one, 1}, {"png", "pdf"}}, 3};
+    FilmRequest film{{{"2.weights"}, {HeadChoice::Kind::one, 1}, {FileFormat::png, FileFormat::pdf}}, 3};
     film.files.compose = Compose::film;
     EXPECT_EQ(names(export_film(trained(), film, folder.path(), {})),
               (std::vector<std::string>{"film-2.weights-head2.png", "film-2.weights-head2.pdf"}));

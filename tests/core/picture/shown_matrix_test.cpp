@@ -70,7 +70,7 @@ void expect_nowhere(const Trace& trace, const Stage& stage, const Presentation& 
     const std::string name(stage.name()), why = why_not_shown(stage, head, name);
     EXPECT_FALSE(shown_stage(trace, stage.key(), presentation)) << name;
     EXPECT_EQ(message_of([&] { focused_matrix_text(trace, presentation); }), why_not_shown(stage, head));
-    EXPECT_EQ(message_of([&] { plan_export(trace, {{name}, head, {"csv"}}); }), why);
+    EXPECT_EQ(message_of([&] { plan_export(trace, {{name}, head, {FileFormat::csv}}); }), why);
     EXPECT_EQ(message_of([&] { to_csv(trace, stage, head); }), why);
     EXPECT_EQ(message_of([&] { to_json(trace, stage, head); }), why);
     EXPECT_EQ(message_of([&] { to_npy(stage, head); }), why);
@@ -88,7 +88,7 @@ void expect_everywhere(const Trace& trace, const Stage& stage, const Presentatio
     if (stage.shape().rows * columns > 1600) return;  // larger ones take the same path, and long
     const Cells copied = cells_of(focused_matrix_text(trace, presentation), '\t', columns);
     EXPECT_EQ(copied, cells_of(to_csv(trace, stage, head), ',', columns)) << name;
-    const auto items = plan_export(trace, {{name}, head, {"csv"}});
+    const auto items = plan_export(trace, {{name}, head, {FileFormat::csv}});
     ASSERT_EQ(items.size(), 1U) << name;
     EXPECT_EQ(items[0].file_name.find("-mean") != std::string::npos, mean) << items[0].file_name;
     EXPECT_EQ(cells_of(export_bytes(trace, {trace.experiment, presentation, ""}, items[0]), ',', columns),
