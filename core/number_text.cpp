@@ -38,6 +38,10 @@ std::string digits_text(double value, int digits) {
     return short_text(value == 0 || !std::isfinite(size) ? value : std::round(value * size) / size);
 }
 
+std::string size_text(std::int64_t rows, std::int64_t columns) {
+    return fmt::format("{} × {}", rows, columns);
+}
+
 std::string fixed_text(double value, int decimals) {
     std::string text = fmt::format("{:.{}f}", value, decimals);
     if (text.front() == '-' && text.find_first_of("123456789") == std::string::npos) text.erase(0, 1);

@@ -1,6 +1,7 @@
 // Formatting of numbers, in the C locale whatever the machine's.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 namespace attnscope {
@@ -24,6 +25,9 @@ std::string short_text(double value);
 /// The number rounded to at most 3 significant digits, but never before the decimal point up to 99999: 57.8
 /// in one digit is "58".
 std::string digits_text(double value, int digits);
+
+/// The size of a matrix: "8 × 16".
+std::string size_text(std::int64_t rows, std::int64_t columns);
 
 /// The number with a fixed number of decimals; "-0.00" is written "0.00".
 std::string fixed_text(double value, int decimals);

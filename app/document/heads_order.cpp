@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <functional>
 
+#include "core/picture/head_names.h"
+
 namespace attnscope {
 
 std::string name_of_order(const HeadsOrder& order) {
@@ -41,9 +43,11 @@ std::vector<const SurveyedHead*> in_order(const Survey& survey, const HeadsOrder
     return heads;
 }
 
-std::string name_of_head(const SurveyedHead& head) {
+std::string name_of_head(const SurveyedHead& head, const Presentation& presentation) {
     const std::string layer = head.at.layer > 0 ? fmt::format("layer {}, ", head.at.layer) : "";
-    return layer + (head.at.head < 0 ? "mean" : fmt::format("head {}", head.at.head + 1));
+    return layer + (head.at.head < 0
+                        ? "mean"
+                        : head_title(presentation, head.stage->shape().heads, head.at.layer, head.at.head));
 }
 
 }  // namespace attnscope

@@ -7,6 +7,7 @@
 
 #include "app/document/interaction.h"
 #include "app/document/surveyor.h"
+#include "core/picture/presentation.h"
 
 namespace attnscope {
 
@@ -26,7 +27,7 @@ HeadNumber number_of(const SurveyedHead& head, const HeadsOrder& order);
 /// The heads in an order: the largest number first, heads without the number last; or as they stand in the
 /// layers.
 std::vector<const SurveyedHead*> in_order(const Survey& survey, const HeadsOrder& order);
-/// "layer 2, head 3", "head 3", "mean".
-std::string name_of_head(const SurveyedHead& head);
+/// "layer 2, head 3", "head 3: adjective → noun", "mean".
+std::string name_of_head(const SurveyedHead& head, const Presentation& presentation);
 
 }  // namespace attnscope

@@ -62,6 +62,14 @@ void compute(SweptValues& swept, const std::stop_token& cancel) {
 
 }  // namespace
 
+int swept_count(Sweep sweep, const Trace& trace) {
+    constexpr std::size_t k_most_bytes = std::size_t{1} << 28;  // of all traces together
+    if (sweep != Sweep::seed) return k_swept_values;
+    std::size_t bytes = 1;
+    for (const StageRecord& record : trace.records) bytes += record.stage->shape().size() * sizeof(float);
+    return bytes <= k_most_bytes / k_swept_seeds ? k_swept_seeds : k_swept_values;
+}
+
 SweptValues swept_values(SweepRequest request, const SweptValues*, const std::stop_token& cancel) {
     SweptValues swept{std::move(request), {}, {}, nullptr, nullptr, ""};
     try {

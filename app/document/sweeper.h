@@ -23,8 +23,10 @@ struct SweepRequest {
     bool operator==(const SweepRequest&) const = default;
 };
 
-/// How many values the window computes.
-inline constexpr int k_swept_values = 9;
+/// How many values the window computes. Of seeds, whose mean tells a pattern from chance, as many as a
+/// trace's size allows.
+inline constexpr int k_swept_values = 9, k_swept_seeds = 32;
+int swept_count(Sweep sweep, const Trace& trace);
 
 struct SweptFrame {
     std::string value;  ///< of the setting, as typed

@@ -557,7 +557,7 @@ void export_dialog(Desk& desk, const Ui& ui) {
         if (desk.document.presentation().view == ViewKind::sweep &&
             why_no_film(desk.document.session()).empty()) {
             form.what = ExportForm::What::film;
-            form.frames = k_swept_values;
+            form.frames = swept_count(chosen_sweep(desk.document.session()), *desk.document.trace());
         }
         form.problem.clear();
         form.refocus = form.confirms = false;

@@ -24,10 +24,6 @@ constexpr float k_cell_width = 66;
 constexpr float k_cell_height = 24;
 constexpr float k_number_width = 44;  ///< of the row numbers
 
-std::string size_text(Eigen::Index rows, Eigen::Index columns) {
-    return fmt::format("{} × {}", rows, columns);
-}
-
 void start_with(Desk& desk, const Ui& ui, GiveForm& form, const std::string& name) {
     desk.matrix_reader.cancel();
     form.name = name;

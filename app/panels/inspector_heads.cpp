@@ -31,13 +31,13 @@ std::vector<HeadValue> values_in_heads(const Survey& survey, const HeadsOrder& o
 }
 
 /// Bars from the left; negative numbers are as long as their magnitude.
-void head_row(const Column& c, const HeadValue& each, bool own, float y, float largest, float text_room,
-              const ColorScale& colors) {
+void head_row(const Column& c, const HeadValue& each, const std::string& name, bool own, float y,
+              float largest, float text_room, const ColorScale& colors) {
     const float gap = c.ui.px(10), left = c.left + c.ui.px(k_head_label) + gap,
                 right = c.right - text_room - gap;
     const bool bars = right - left >= c.ui.px(k_least_head_bars);
     draw_text(c.list, own ? c.ui.fonts.strong : c.ui.fonts.body, {c.left, y + c.ui.px(1)},
-              ink(own ? c.ui.theme.text : c.ui.theme.secondary), name_of_head(*each.head), Align::left,
+              ink(own ? c.ui.theme.text : c.ui.theme.secondary), name, Align::left,
               bars ? c.ui.px(k_head_label) : right - c.left);
     if (bars && std::isfinite(each.value) && largest > 0)
         c.list->AddRectFilled(
@@ -71,7 +71,8 @@ void cell_in_every_head(Desk& desk, const Column& c, const InspectedCell& at, co
         for (int i = clipper.DisplayStart; i < clipper.DisplayEnd; ++i) {
             const HeadValue& each = values[static_cast<std::size_t>(i)];
             const bool own = each.head->at.head == at.head && each.head->stage.get() == at.stage;
-            head_row(c, each, own, top + static_cast<float>(i) * pitch, largest, text_room, colors);
+            head_row(c, each, name_of_head(*each.head, {}), own, top + static_cast<float>(i) * pitch, largest,
+                     text_room, colors);
         }
     clipper.End();
     c.advance(6);

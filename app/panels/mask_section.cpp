@@ -9,6 +9,7 @@
 #include "app/panels/setting_rows.h"
 #include "core/error.h"
 #include "core/experiment/masks.h"
+#include "core/number_text.h"
 #include "core/utf8.h"
 
 namespace attnscope {
@@ -93,10 +94,6 @@ void mask_row(Desk& desk, const Ui& ui, const Option& option, const MaskKind& ki
     option_row(desk, ui, option, control, {.label = label, .help = std::string(kind.summary)});
 }
 
-std::string size_text(const GivenMatrix& matrix) {
-    return fmt::format("{} × {}", matrix.values().rows(), matrix.values().cols());
-}
-
 void show_stage(Desk& desk, const StageKey& key, const std::string& gesture = {}) {
     desk.document.change(
         [&](Session& session) {
@@ -116,8 +113,8 @@ std::optional<StageKey> find_stage_of(const Desk& desk, const std::string& name)
 /// A button that focuses the matrix, and one that discards it.
 void given_fields(Desk& desk, const Ui& ui, const std::string& name, const GivenMatrix& matrix, float width) {
     const float remove = ui.px(26);
-    if (small_button(ui, "show", size_text(matrix), "Show it in the focus to edit its cells",
-                     width - remove - ui.px(4)))
+    if (small_button(ui, "show", size_text(matrix.values().rows(), matrix.values().cols()),
+                     "Show it in the focus to edit its cells", width - remove - ui.px(4)))
         show_stage(desk, find_stage_of(desk, name).value_or(desk.document.presentation().stage));
     ImGui::SameLine(0, ui.px(4));
     if (small_button(ui, "remove", "×", "Discard", remove)) discard_custom(desk.document, name);

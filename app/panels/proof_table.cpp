@@ -37,13 +37,23 @@ std::string without_numbers(std::string label) {
 std::vector<ProofStep> steps_of(const Proof& proof) {
     std::vector<ProofStep> steps;
     const std::string& sum = proof.terms_title.sum;
-    const bool has_step = !proof.steps.empty() && proof.steps.front().label == sum;
-    if (!proof.terms.empty() && !has_step) steps.push_back({sum, proof.terms_result});
     steps.insert(steps.end(), proof.steps.begin(), proof.steps.end());
+    if (proof.terms.empty()) return steps;
+    // A first step that only repeats the sum bears the sum's formula.
+    if (!steps.empty() && steps.front().value == proof.terms_result)
+        steps.front().label = sum;
+    else if (steps.empty() || steps.front().label != sum)
+        steps.insert(steps.begin(), {sum, proof.terms_result});
     return steps;
 }
 
-/// Steps with the same label stand on one line; a step that one lacks is its own.
+bool has_label(const std::vector<ProofStep>& steps, const std::string& bare) {
+    return std::ranges::any_of(steps,
+                               [&](const ProofStep& step) { return without_numbers(step.label) == bare; });
+}
+
+/// Steps with the same label stand on one line; a step that one lacks is its own, those of A before those of
+/// B.
 std::vector<PairedStep> paired(const Proof& proof_a, const Proof& proof_b) {
     const std::vector<ProofStep> a = steps_of(proof_a), b = steps_of(proof_b);
     std::vector<PairedStep> steps;
@@ -53,6 +63,8 @@ std::vector<PairedStep> paired(const Proof& proof_a, const Proof& proof_b) {
         const auto same = [&](const ProofStep& other) { return without_numbers(other.label) == bare; };
         const auto found = std::find_if(a.begin() + static_cast<std::ptrdiff_t>(i), a.end(), same);
         if (found == a.end()) {
+            for (; i < a.size() && !has_label(b, without_numbers(a[i].label)); ++i)
+                steps.push_back({a[i].label, a[i].value, std::nullopt});
             steps.push_back({step.label, std::nullopt, step.value});
             continue;
         }

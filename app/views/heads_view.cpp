@@ -13,6 +13,7 @@
 #include "app/views/views.h"
 #include "core/mechanism/mechanisms.h"
 #include "core/number_text.h"
+#include "core/picture/head_names.h"
 #include "core/utf8.h"
 
 namespace attnscope {
@@ -28,12 +29,26 @@ std::string number_text_of(const std::optional<double>& number) {
 }
 
 /// All numbers of a head, one per line.
-std::string numbers_text(const SurveyedHead& head) {
-    std::string text = name_of_head(head);
+std::string numbers_text(const SurveyedHead& head, const Presentation& presentation) {
+    std::string text = name_of_head(head, presentation);
     for (const auto& [score, name] : choices<HeadScore>())
         if (const auto& number = head.scores[static_cast<std::size_t>(score)])
             text += fmt::format("\n{}  {}", fixed_text(*number, 3), name);
     return text + fmt::format("\n{}  similarity to the chosen head", fixed_text(head.similarity, 3));
+}
+
+/// The names of the heads, to type; returns its width, 0 where the room behind `left` is too small.
+float names_field(Desk& desk, const Ui& ui, const Area& area, float y, float left) {
+    const float width = ui.px(230), label = text_width(ui.fonts.body, "Names") + ui.px(8);
+    if (area.width() - left < 2 * width) return 0;
+    draw_text(ImGui::GetWindowDrawList(), ui.fonts.body, {area.max.x - width - label, y + ui.px(4)},
+              ink(ui.theme.secondary), "Names");
+    ImGui::SetCursorScreenPos({area.max.x - width, y});
+    ImGui::SetNextItemWidth(width);
+    std::string names = desk.document.presentation().head_names;
+    line_field(ui, "##names", "head 1; head 2; …", "Names of the heads, in order, separated by ;", names);
+    if (names != desk.document.presentation().head_names) set_option(desk, "head-names", names, "head names");
+    return width + label + ui.px(14);
 }
 
 void header(Desk& desk, const Ui& ui, const Area& area, const Survey* survey, const Stage& stage) {
@@ -77,8 +92,9 @@ void header(Desk& desk, const Ui& ui, const Area& area, const Survey* survey, co
             ? fmt::format("{}: {}", name_of(order.score), help_of(order.score))
             : "below each head: the simple pattern that it matches best, and how well, 0 to 1";
     const std::string text = survey && !survey->problem.empty() ? survey->problem : help;
+    const float names = names_field(desk, ui, area, y, label + ui.px(244));
     draw_text(list, ui.fonts.caption, {area.min.x + label + ui.px(244), y + ui.px(6)}, ink(ui.theme.faint),
-              text, Align::left, area.width() - label - ui.px(244));
+              text, Align::left, area.width() - label - ui.px(244) - names);
 }
 
 /// One range for all: 0 … 1 for weights, else that of all heads of all layers.
@@ -188,10 +204,18 @@ void texts_below(Desk& desk, const Ui& ui, const Survey& survey, const SurveyedH
     const bool is_ablated =
         std::ranges::find(ablated, HeadPlace{head.at.layer, head.at.head + 1}) != ablated.end();
     const float y = picture.max.y + ui.px(4);
-    const std::string name = name_of_head(head) + (is_ablated ? ", ablated" : "");
+    const std::string name =
+        name_of_head(head, desk.document.presentation()) + (is_ablated ? ", ablated" : "");
     draw_text(list, chosen ? ui.fonts.strong : ui.fonts.caption, {picture.min.x, y},
               ink(chosen ? ui.theme.text : ui.theme.secondary), name, Align::left, picture.width());
-    const HeadNumber known = number_of(head, desk.state.heads_order);
+    const HeadsOrder& order = desk.state.heads_order;
+    // A name says more than the simple pattern that it matches best.
+    const bool is_named =
+        order.by == HeadsOrder::By::layer && head.at.head >= 0 &&
+        !head_name(desk.document.presentation(), head.stage->shape().heads, head.at.layer, head.at.head)
+             .empty();
+    if (is_named && !lit) return;
+    const HeadNumber known = number_of(head, order);
     const std::string number = lit ? *lit : number_text_of(known.value);
     const std::string with_name = (lit ? "here" : known.name) + " " + number;
     const float room = picture.width() - text_width(ui.fonts.strong, name) - ui.px(10);
@@ -266,7 +290,7 @@ void tile(Desk& desk, const Ui& ui, const Survey& survey, const SurveyedHead& he
     ImGui::PopID();
     if (hovered) {
         point_in(desk, shown, picture);
-        tooltip(ui, numbers_text(head));
+        tooltip(ui, numbers_text(head, desk.document.presentation()));
     }
     paint_matrix(desk, ui, *list, shown, picture, scale);
     mark_lit(desk, ui, shown, picture);

@@ -18,6 +18,7 @@
 #include "core/number_text.h"
 #include "core/picture/axis_labels.h"
 #include "core/picture/head_color.h"
+#include "core/picture/head_names.h"
 #include "core/picture/mass_lines.h"
 #include "core/picture/word_lines.h"
 #include "core/session/options.h"
@@ -125,17 +126,19 @@ void toggle_all_heads(Desk& desk, const Stage& stage) {
 
 /// A small colored field with the head's number; returns its right end.
 float chip(Desk& desk, const Ui& ui, const Stage& stage, int head, ImVec2 at, float width) {
-    const std::string name = head < 0 ? "mean" : fmt::format("head {}", head + 1);
-    const std::string text = head < 0 ? "mean" : std::to_string(head + 1);
+    const std::string name =
+        head < 0 ? "mean" : head_title(desk.document.presentation(), stage.shape().heads, stage.layer, head);
+    const std::string id = head < 0 ? "mean" : fmt::format("head {}", head + 1),
+                      text = head < 0 ? "mean" : std::to_string(head + 1);
     const std::vector<int>& drawn = drawn_heads(desk, stage);
     const bool on = std::ranges::find(drawn, head) != drawn.end();
     const Area area{at, {at.x + width, at.y + ui.px(k_chip - 2)}};
     ImGui::SetCursorScreenPos(area.min);
-    const bool clicked = ImGui::InvisibleButton(name.c_str(), {area.width(), area.height()});
+    const bool clicked = ImGui::InvisibleButton(id.c_str(), {area.width(), area.height()});
     const bool hovered = ImGui::IsItemHovered();
     tooltip(ui,
             (head < 0 ? "the mean of the heads" : name) + (on ? ": remove its lines" : ": draw its lines"));
-    const bool pressed = keyboard_use(ui, ImGui::GetID(name.c_str()), area).pressed || clicked;
+    const bool pressed = keyboard_use(ui, ImGui::GetID(id.c_str()), area).pressed || clicked;
     const Rgb8 color = head_color(ui.theme, head, stage.shape().heads);
     ImDrawList* list = ImGui::GetWindowDrawList();
     if (on) list->AddRectFilled(area.min, area.max, ink(color), ui.px(3));

@@ -13,6 +13,7 @@
 #include "core/mechanism/seq2seq/step_words.h"
 #include "core/number_text.h"
 #include "core/picture/axis_labels.h"
+#include "core/picture/head_names.h"
 #include "core/picture/shown_matrix.h"
 #include "core/picture/spread.h"
 #include "core/picture/step_sheet.h"
@@ -213,7 +214,8 @@ Sheet every_head(const Source& from, const Figure& whole) {
         for (int head = 0; head < heads; ++head)
             sheet.panels.push_back(
                 {.figure = panel_of(from.trace, *layers[layer], {HeadChoice::Kind::one, head}, one_range,
-                                    stacked ? "" : fmt::format("head {}", head + 1)),
+                                    stacked ? head_name(one_range, heads, static_cast<int>(layer) + 1, head)
+                                            : head_title(one_range, heads, 0, head)),
                  .row = static_cast<int>(layer) + head / line,
                  .column = head % line});
     label_at_the_edges(sheet.panels);
@@ -411,7 +413,7 @@ Sheet sheet_of_heads(const ViewFigure& view, const Trace& trace, const Stage& st
     for (int head = 0; head < heads; ++head) {
         Figure figure = view.make(trace, stage, {HeadChoice::Kind::one, head}, presentation);
         figure.type = FigureType::panel;
-        figure.title = fmt::format("head {}", head + 1);
+        figure.title = head_title(presentation, heads, stage.layer, head);
         figure.subtitle.clear();
         figure.legend = false;
         figure.lines->numbers.clear();

@@ -139,6 +139,7 @@ struct Presentation {
     ViewKind view = ViewKind::pipeline;
     StageKey stage = "weights"_stage;  ///< in focus; its layer, 2 … 24 or 0 for the first, is the one shown
     HeadChoice head;
+    std::string head_names;  ///< separated by ";", head by head, one layer after the other
     RangeChoice range;
     ColorSpacing spacing = ColorSpacing::linear;
     ColormapKind colormap = ColormapKind::viridis;

@@ -15,6 +15,7 @@
 #include "core/number_text.h"
 #include "core/picture/axis_labels.h"
 #include "core/picture/head_color.h"
+#include "core/picture/head_names.h"
 #include "core/picture/mass_lines.h"
 #include "core/picture/shown_matrix.h"
 
@@ -152,7 +153,7 @@ ColorScale scale_of_lines(const Trace& trace, const Stage& stage, const HeadChoi
 
 /// The lines in the colors of their heads, those of several heads beside each other.
 void draw_lines_of(Figure& figure, const std::vector<MassLine>& lines, const std::vector<int>& heads,
-                   int all_heads) {
+                   const Stage& stage, const Presentation& presentation) {
     constexpr double k_apart = 0.16, k_all = 0.7;  // distances between words
     const auto count = static_cast<double>(heads.size());
     const double apart = std::min(k_apart, k_all / count);
@@ -161,13 +162,14 @@ void draw_lines_of(Figure& figure, const std::vector<MassLine>& lines, const std
         figure.lines->drawn.push_back({.word = line.query,
                                        .row = line.key,
                                        .strength = std::clamp(line.weight / figure.scale.max, 0.0, 1.0),
-                                       .color = head_color(*figure.theme, line.head, all_heads),
+                                       .color = head_color(*figure.theme, line.head, stage.shape().heads),
                                        .shift = (static_cast<double>(place) - (count - 1) / 2) * apart});
     }
     for (const int head : heads)
         if (heads.size() > 1)
             figure.lines->colors.push_back(
-                {head_color(*figure.theme, head, all_heads), fmt::format("head {}", head + 1)});
+                {head_color(*figure.theme, head, stage.shape().heads),
+                 head_title(presentation, stage.shape().heads, stage.layer, head)});
 }
 
 /// The two columns of words, without lines.
@@ -224,7 +226,7 @@ Figure make_lines_figure(const Trace& trace, const Stage& stage, const HeadChoic
     Figure figure = figure_of_words(trace, stage, found, presentation,
                                     scale_of_lines(trace, stage, head, presentation, several));
     figure.lines->single_word = query.has_value();
-    draw_lines_of(figure, lines, heads, stage.shape().heads);
+    draw_lines_of(figure, lines, heads, stage, presentation);
     // The numbers of several heads would not say which is whose.
     if (query && !several) figure.lines->numbers = numbers_of(lines, found.keys.size());
     const std::string of = query ? " of “" + found.queries[static_cast<std::size_t>(*query)] + "”" : "";

@@ -58,6 +58,7 @@ struct Note {
 constexpr Note k_presentation[] = {
     {"layer", "mechanism is transformer"},
     {"head", "heads > 1"},
+    {"head-names", "heads > 1"},
     {"mass", "the window, pictures of views"},
     {"locked", "the window, pictures of views and of steps"},
     {"cell-size", "exported pictures", true},

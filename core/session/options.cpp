@@ -670,6 +670,9 @@ const std::array k_options = {
            "A head, counted from 1, all heads, or their mean; only N × M stages have a mean, others are "
            "written head by head",
            word_or_number, head_json, set_head},
+    Option{"head-names", Section::presentation, "", "NAME;NAME;…",
+           "Names of the heads, written beside their numbers, layer after layer; empty: none", text,
+           FIELD(presentation, head_names, as_text)},
     Option{"range", Section::presentation, "", "auto|matrix|head|all|percentile|MIN,MAX",
            "The range of the color bar; auto: 0 to 1 for weights of up to 32 keys, percentile for more than "
            "4096 "
@@ -752,30 +755,28 @@ const Option* find_option(std::string_view name) {
     return nullptr;
 }
 
+/// The ranges that have a word; a fixed one has its two ends.
+constexpr std::array k_range_words = {
+    std::pair<RangeChoice::Kind, std::string_view>{RangeChoice::Kind::automatic, "auto"},
+    {RangeChoice::Kind::percentile, "percentile"},
+    {RangeChoice::Kind::matrix, "matrix"},
+    {RangeChoice::Kind::head, "head"},
+    {RangeChoice::Kind::all, "all"}};
+
 RangeChoice parse_range(std::string_view value) {
-    using Kind = RangeChoice::Kind;
-    if (value == "auto") return {Kind::automatic};
-    if (value == "percentile") return {Kind::percentile};
-    if (value == "matrix") return {Kind::matrix};
-    if (value == "head") return {Kind::head};
-    if (value == "all") return {Kind::all};
+    for (const auto& [kind, word] : k_range_words)
+        if (value == word) return {kind};
     const auto pair = parse_pair(value);
     if (!pair || !std::isfinite(pair->first) || !std::isfinite(pair->second) || pair->first >= pair->second)
         refuse("expected auto, matrix, head, all, percentile or MIN,MAX with MIN below MAX, not " +
                quoted_value(std::string(value)));
-    return {Kind::fixed, pair->first, pair->second};
+    return {RangeChoice::Kind::fixed, pair->first, pair->second};
 }
 
 std::string range_text(const RangeChoice& range) {
-    switch (range.kind) {
-        case RangeChoice::Kind::automatic: return "auto";
-        case RangeChoice::Kind::percentile: return "percentile";
-        case RangeChoice::Kind::matrix: return "matrix";
-        case RangeChoice::Kind::head: return "head";
-        case RangeChoice::Kind::all: return "all";
-        case RangeChoice::Kind::fixed: return shortest_text(range.min) + "," + shortest_text(range.max);
-    }
-    return {};
+    for (const auto& [kind, word] : k_range_words)
+        if (range.kind == kind) return std::string(word);
+    return shortest_text(range.min) + "," + shortest_text(range.max);
 }
 
 HeadChoice parse_head(std::string_view value) {

@@ -151,7 +151,9 @@ TEST_F(HeadsViewTest, WhileACellIsPointedAtEveryHeadShowsItsNumberThere) {
 }
 
 TEST_F(HeadsViewTest, BelowEachHeadStandsThePatternThatItMatchesBest) {
-    start(load_example("designed-heads"), 1600, 1000);
+    Session session = load_example("designed-heads");
+    session.presentation.head_names = ";;;the word before;";
+    start(session, 1600, 1000);
     press(Key::digit_2);
     move({-10, -10});
     const auto drawn = tiles();
@@ -159,7 +161,8 @@ TEST_F(HeadsViewTest, BelowEachHeadStandsThePatternThatItMatchesBest) {
     for (const SurveyedHead& head : survey().heads) {
         const HeadNumber number = number_of(head, HeadsOrder{});
         EXPECT_EQ(number.name, name_of(*best_pattern(head.scores)));
-        std::string expected = fmt::format("{} {:.2f}", number.name, *number.value);
+        std::string expected = head.at.head == 3 ? "head 4: the word before"
+                                                 : fmt::format("{} {:.2f}", number.name, *number.value);
         std::erase(expected, ' ');
         const auto& tile = drawn[static_cast<std::size_t>(head.at.head < 0 ? 5 : head.at.head)];
         const bool found = std::ranges::any_of(texts, [&](const test::ScreenText& text) {

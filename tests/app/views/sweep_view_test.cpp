@@ -22,8 +22,8 @@ protected:
 TEST_F(SweepViewTest, ShowsTheNumbersOfEveryValue) {
     if (!window) GTEST_SKIP();
     ASSERT_TRUE(document().swept());
-    ASSERT_EQ(swept().frames.size(), std::size_t{k_swept_values});
-    const auto steps = sweep_steps(document().session(), Sweep::seed, k_swept_values);
+    ASSERT_EQ(swept().frames.size(), std::size_t{k_swept_seeds});
+    const auto steps = sweep_steps(document().session(), Sweep::seed, k_swept_seeds);
     for (std::size_t i = 0; i < steps.size(); ++i) {
         const Trace expected = evaluate(steps[i].session.experiment);
         EXPECT_EQ(swept().frames[i].value, steps[i].value);
@@ -33,7 +33,7 @@ TEST_F(SweepViewTest, ShowsTheNumbersOfEveryValue) {
     }
     float sum = 0;
     for (const SweptFrame& frame : swept().frames) sum += frame.shown.stage->buffer.at(0, 4, 3);
-    EXPECT_FLOAT_EQ(swept().spread->mean(4, 3), sum / k_swept_values);
+    EXPECT_FLOAT_EQ(swept().spread->mean(4, 3), sum / k_swept_seeds);
     EXPECT_EQ(swept().spread->count(0, 3), 0) << "the future is closed at every seed";
 }
 

@@ -108,6 +108,7 @@ const std::map<std::string, std::vector<std::string>> k_values = {
     {"stage", {"weights", "tokens", "W_q", "query_heads", "grad.weights"}},
     {"gradients", {"true", "false"}},
     {"head", {"1", "4", "64", "all", "mean"}},
+    {"head-names", {"", "pronoun → noun; adjective → noun"}},
     {"color-spacing", {"linear", "log"}},
     {"range", {"auto", "percentile", "matrix", "head", "all", "0,1", "-0.1,1e+30", "-3,-2"}},
     {"colormap", {"viridis", "cividis", "magma", "gray", "blues", "ink"}},

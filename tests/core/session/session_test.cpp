@@ -403,6 +403,7 @@ public:
         if (whole(0, 3) > 0) p.cell_size = whole(1, 512);
         p.values = coin();
         p.title = text();
+        p.head_names = text();
         if (coin()) p.locked = Cell{whole(0, 5000), whole(0, 5000)};
         s.note = text();
         return s;
