@@ -756,12 +756,15 @@ const Option* find_option(std::string_view name) {
 }
 
 /// The ranges that have a word; a fixed one has its two ends.
-constexpr std::array k_range_words = {
-    std::pair<RangeChoice::Kind, std::string_view>{RangeChoice::Kind::automatic, "auto"},
-    {RangeChoice::Kind::percentile, "percentile"},
-    {RangeChoice::Kind::matrix, "matrix"},
-    {RangeChoice::Kind::head, "head"},
-    {RangeChoice::Kind::all, "all"}};
+struct RangeWord {
+    RangeChoice::Kind kind;
+    std::string_view word;
+};
+constexpr RangeWord k_range_words[] = {{RangeChoice::Kind::automatic, "auto"},
+                                       {RangeChoice::Kind::percentile, "percentile"},
+                                       {RangeChoice::Kind::matrix, "matrix"},
+                                       {RangeChoice::Kind::head, "head"},
+                                       {RangeChoice::Kind::all, "all"}};
 
 RangeChoice parse_range(std::string_view value) {
     for (const auto& [kind, word] : k_range_words)
