@@ -238,8 +238,8 @@ void steps(Desk& desk, const Column& c, const Trace& trace, const InspectedCell&
 /// A number that rounds to 0 is said to be small: its digits are of no use beside a bar.
 std::string bar_text(const ProofBar& each) {
     if (each.closed) return "closed";
-    const bool small = each.value != 0 && std::abs(each.value) < 0.0005f;
-    return small ? reading_text(each.value) : value_text(each.value);
+    const bool small = each.value != 0 && std::abs(each.value) < 0.001f;
+    return !small ? value_text(each.value) : each.value > 0 ? "< 0.001" : "> -0.001";
 }
 
 void row(Desk& desk, const Column& c, const Proof& proof, const InspectedCell& at, const ColorScale& colors) {

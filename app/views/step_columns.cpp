@@ -199,7 +199,10 @@ void bar(const Context& c, int step, int i) {
     const std::string text = closed && number == -INFINITY ? "−∞"
                              : is_of_weights               ? weight_text(number)
                                                            : cell_text(adds_up ? shown : number);
-    draw_text(c.list, c.ui.fonts.mono_small, {column.max.x - c.ui.px(k_pad), y},
+    // A number does not touch the axis of a column without numbers above zero.
+    const float end = column.max.x - c.ui.px(k_pad);
+    const float right = std::abs(at.zero - end) < 1 ? end - c.ui.px(4) : end;
+    draw_text(c.list, c.ui.fonts.mono_small, {right, y},
               ink(closed                      ? c.ui.theme.faint
                   : lit || key == c.scene.key ? c.ui.theme.text
                                               : c.ui.theme.secondary),

@@ -86,9 +86,11 @@ void header(Desk& desk, const Ui& ui, const Area& area, const SweptValues* swept
     const std::size_t count = swept ? swept->frames.size() : 0;
     const std::string title =
         capitalized(stage_heading(*stage.info)) +
-        (!count                 ? fmt::format(" at values of {}", option_of(sweep))
-         : sweep == Sweep::seed ? fmt::format(" with {} seeds", count)
-                                : fmt::format(" at {} values of {}", count, option_of(sweep)));
+        (!count                  ? fmt::format(" at values of {}", option_of(sweep))
+         : sweep == Sweep::seed  ? fmt::format(" with {} seeds", count)
+         : sweeps_numbers(sweep) ? fmt::format(" at {} values of {}", count, option_of(sweep))
+                                 : fmt::format(" with {} {} functions", count,
+                                               sweep == Sweep::score ? "score" : "normalization"));
     const float drawn =
         draw_text(list, ui.fonts.title, area.min, ink(ui.theme.text), title, Align::left, area.width());
     const std::string hint(hint_of(sweep));
@@ -248,7 +250,7 @@ void panel(Desk& desk, const Ui& ui, const SweepScene& scene, Panel which, const
     const bool has_gaps =
         !is_frame &&
         (scene.swept.spread->count.array() < static_cast<float>(scene.swept.frames.size())).any();
-    const std::string facts = is_frame                    ? ""
+    const std::string facts = is_frame                    ? kind_of(scene.swept.of.sweep, scene.frame->value)
                               : which == Panel::deviation ? "standard deviation"
                               : has_gaps                  ? "where defined"
                                                           : "";

@@ -12,8 +12,8 @@ namespace attnscope {
 /// One step of the computation of a row: a number for each key, or what happens to the values.
 struct RowStep {
     enum class Kind : std::uint8_t {
-        scores,        ///< of any sign, before and after the scale, which share one range
-        signed_,       ///< of any sign, on a range of their own
+        scores,        ///< of any sign, before and after the scale, of closed keys as well
+        signed_,       ///< of any sign, of open keys: scores, or what the softmax makes of them
         exponentials,  ///< 0 … 1
         weights,       ///< 0 … 1; after dropout they may exceed 1
         products,      ///< each key's value times its weight: no numbers here, see weighted_value()

@@ -7,6 +7,7 @@
 
 #include "core/cpu/kernels.h"
 #include "core/op/gradient_proof.h"
+#include "core/utf8.h"
 
 namespace attnscope::op {
 namespace {
@@ -18,8 +19,7 @@ template <typename Center, typename Each>
 void for_each_condition(const Mask& mask, bool has_centers, const Center& center, const Each& each) {
     for (const MaskRule& rule : mask.rules) {
         const MaskKind& kind = mask_kind(rule.kind);
-        each([&](int i, int j) { return !kind.open(rule, i, j); },
-             [&] { return std::string(name_of(rule.kind)); });
+        each([&](int i, int j) { return !kind.open(rule, i, j); }, [&] { return lower(kind.label); });
     }
     if (mask.custom)
         each([&](int i, int j) { return (*mask.custom)(i, j) == 0; }, [] { return "custom mask"; });

@@ -128,8 +128,12 @@ std::vector<StepRange> step_ranges(const RowSteps& row) {
     };
     const double largest = largest_value(row);
     const StepRange values = largest > 0 ? StepRange{-largest, largest} : StepRange{-1, 1};
+    // Biased and masked scores are compared with those before: one range for all of them.
+    const auto are_scores = [](const RowStep& step) {
+        return step.kind == StepKind::scores || (step.kind == StepKind::signed_ && step.stage);
+    };
     for (const RowStep& step : row.steps)
-        if (step.kind == StepKind::scores) widen(scores, step);
+        if (are_scores(step)) widen(scores, step);
     std::vector<StepRange> ranges;
     for (const RowStep& step : row.steps) {
         StepRange range{0, 0};
@@ -137,7 +141,12 @@ std::vector<StepRange> step_ranges(const RowSteps& row) {
             case StepKind::scores: range = scores; break;
             case StepKind::exponentials:
             case StepKind::weights: range.max = 1; [[fallthrough]];
-            case StepKind::signed_: widen(range, step); break;
+            case StepKind::signed_:
+                if (are_scores(step))
+                    range = scores;
+                else
+                    widen(range, step);
+                break;
             case StepKind::products:
             case StepKind::sum: range = values; break;
         }

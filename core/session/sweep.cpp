@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "core/error.h"
 #include "core/experiment/experiment.h"
@@ -142,6 +143,21 @@ std::string_view option_of(Sweep sweep) { return row_of(sweep).option; }
 bool sweeps_numbers(Sweep sweep) { return row_of(sweep).of_numbers; }
 
 std::string_view hint_of(Sweep sweep) { return row_of(sweep).hint; }
+
+std::string kind_of(Sweep sweep, std::string_view value) {
+    const std::optional<Normalization> normalization = find_choice<Normalization>(value);
+    if (sweep != Sweep::normalizer || !normalization) return "";
+    if (predicts_window(*normalization)) return "soft, local: around a place that the query predicts";
+    if (has_window(*normalization)) return "soft, local: around the query's own place";
+    switch (*normalization) {
+        case Normalization::hard: return "hard, global: all on one key";
+        case Normalization::sparsemax: return "sparse, global: on a few keys";
+        case Normalization::softmax:
+        case Normalization::local_m:
+        case Normalization::local_p: break;
+    }
+    return "soft, global: over all keys";
+}
 
 std::string step_title(Sweep sweep, const std::string& value) {
     return fmt::format("{} {}", row_of(sweep).name, value);

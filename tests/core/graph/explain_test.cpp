@@ -357,9 +357,9 @@ TEST(ExplainWordsTest, AClosedCellNamesOnlyTheRulesThatCloseIt) {
     Experiment experiment;
     experiment.weighting.mask = {{MaskForm::causal, {}}, {MaskForm::valid, {5}}};
     EXPECT_EQ(proof_of(experiment, "masked", 0, 0, 1).remark, "closed by the mask: causal");
-    EXPECT_EQ(proof_of(experiment, "masked", 0, 7, 6).remark, "closed by the mask: valid");
-    EXPECT_EQ(proof_of(experiment, "weights", 0, 0, 7).remark, "closed by the mask: causal + valid");
-    EXPECT_EQ(proof_of(experiment, "mask", 0, 0, 7).remark, "closed by the mask: causal + valid");
+    EXPECT_EQ(proof_of(experiment, "masked", 0, 7, 6).remark, "closed by the mask: padding");
+    EXPECT_EQ(proof_of(experiment, "weights", 0, 0, 7).remark, "closed by the mask: causal + padding");
+    EXPECT_EQ(proof_of(experiment, "mask", 0, 0, 7).remark, "closed by the mask: causal + padding");
 }
 
 TEST(ExplainWordsTest, AClosedKeyAddsNothingNotEvenNan) {

@@ -37,7 +37,7 @@ TEST(MaskTest, AKeyIsWithinTheWindowUpToItsEndAndNeverNearNan) {
 TEST(MaskTest, EverythingThatClosesAPairIsNamed) {
     using Names = std::vector<std::string>;
     EXPECT_EQ(everything().closing(0, 3, 0.5),
-              (Names{"causal", "valid", "custom mask", "custom bias of −∞", "local window, D = 1"}));
+              (Names{"causal", "padding", "custom mask", "custom bias of −∞", "local window, D = 1"}));
     EXPECT_EQ(everything().closing(0, 1, 0.5), Names{"causal"});
     EXPECT_EQ(everything().closing(2, 0), Names{}) << "without a center there is no window";
     EXPECT_EQ(everything().closing(2, 0, NAN), Names{"local window, D = 1"});
@@ -69,7 +69,7 @@ TEST(MaskTest, ADecodersClosedWordsAreExplainedAsAnAttentionsKeys) {
             return explain(trace, *trace.find(stage), 0, i, j).remark;
         };
         for (const StageKey stage : {mask, masked})
-            EXPECT_EQ(remark(stage, 0, 2), "closed by the mask: valid + local window, D = 1");
+            EXPECT_EQ(remark(stage, 0, 2), "closed by the mask: padding + local window, D = 1");
         EXPECT_EQ(remark(mask, 0, 0), "open: this query may attend to this key");
         EXPECT_EQ(remark(masked, 0, 0), "");
     }
