@@ -101,6 +101,8 @@ float formula(uint head, uint row, uint column) {
 #elif defined(INTERLEAVED)
     uint pair = column / 2u, mate = column ^ 1u;
     bool first = column % 2u == 0u;
+#else
+#error "no layout of the rotated pairs is defined"
 #endif
     float own = a[at_a], other = a[at_a - column + mate];
     float sine = b[u_b + 2u * (row * pairs + pair)], cosine = b[u_b + 2u * (row * pairs + pair) + 1u];
@@ -111,6 +113,8 @@ float formula(uint head, uint row, uint column) {
     float distance = float(column) - a[u_a + head * u_a_head + row];
     float deviation = u_x / 2.0;
     return exp(-distance * distance / (2.0 * deviation * deviation));
+#else
+#error "no formula is defined"
 #endif
 }
 

@@ -49,11 +49,13 @@ void main() {
     columns[own] = largest;
     columns[own + 1u] = sum;
     columns[own + 2u] = spoilt;
-#else
+#elif defined(WEIGH)
     for (uint i = 0u; i < u_rows; ++i) {
         float x = a[at + i * u_columns];
         float weight = columns[own + 2u] != 0.0 ? k_nan : exp(x - columns[own]) / columns[own + 1u];
         result[u_result + head * u_result_head + i * u_columns + column] = x == k_minus_infinity ? 0.0 : weight;
     }
+#else
+#error "no pass is defined"
 #endif
 }

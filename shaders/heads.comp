@@ -18,8 +18,10 @@ void main() {
         uint joined = (i / u_width) * u_columns + (u_first_head + head) * u_width + i % u_width;
 #ifdef SPLIT
         result[u_result + head * u_result_head + i] = a[u_a + joined];
-#else
+#elif defined(JOIN)
         result[u_result + joined] = a[u_a + head * u_a_head + i];
+#else
+#error "neither SPLIT nor JOIN is defined"
 #endif
     }
 }

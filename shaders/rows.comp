@@ -174,5 +174,7 @@ void main() {
     for (uint j = thread(); j < u_columns; j += GROUP) own += a[from + j] * a[from + j];
     float norm = sqrt(sum_of(own));
     if (thread() == 0u) result[u_result + gl_WorkGroupID.z * u_result_head + gl_WorkGroupID.x] = norm;
+#else
+#error "no formula is defined"
 #endif
 }

@@ -159,7 +159,7 @@ std::vector<std::string> SessionArguments::stages() const {
     return {};
 }
 
-bool SessionArguments::gives(std::string_view name) const {
+bool SessionArguments::gives(OptionName name) const {
     return std::ranges::any_of(flags_, [&](const auto& flag) { return flag.option->name == name; });
 }
 

@@ -49,7 +49,7 @@ public:
     std::string file_to_save() const;
     /// --stage as a list; empty if it is absent or "all".
     std::vector<std::string> stages() const;
-    bool gives(std::string_view option) const;
+    bool gives(OptionName option) const;
     /// A line for each flag that has no effect on `experiment`: "--heads is not used: …".
     std::vector<std::string> unused(const Experiment& experiment) const;
     bool has_file() const { return file_.has_value(); }

@@ -28,15 +28,17 @@ using Clock = std::chrono::steady_clock;
 
 /// The session to train: that of the task or of FILE, with the flags applied.
 Session session_from(const SessionArguments& arguments) {
-    for (const char* fixed :
-         {"text", "text2", "words", "words2", "tokenizer", "vocabulary", "table-size", "step"})
+    constexpr OptionName k_fixed[] = {"text",      "text2",      "words",      "words2",
+                                      "tokenizer", "vocabulary", "table-size", "step"};
+    for (const OptionName fixed : k_fixed)
         if (arguments.gives(fixed))
-            throw UsageError(fmt::format("--{} is set by the task: leave it out", fixed));
+            throw UsageError(fmt::format("--{} is set by the task: leave it out", fixed.text()));
     if (arguments.gives("ablate"))
         throw UsageError("--ablate affects only what is shown: use --train-ablated to train without heads");
     Session session = arguments.with_flags(arguments.start());
     if (session.experiment.training.task == TaskKind::none)
-        throw UsageError(fmt::format("choose what to learn: --task {}", k_arguments<TaskKind>));
+        throw UsageError(fmt::format("choose what to learn: --task {}",
+                                     k_arguments<TaskKind>.substr(name_of(TaskKind::none).size() + 1)));
     return session;
 }
 

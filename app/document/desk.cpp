@@ -30,7 +30,7 @@ std::string named_as(std::string_view option, const std::string& label, const Er
 namespace {
 
 /// A remedy for a number of heads that does not divide the dimension: the next dimension that it divides.
-std::optional<Remedy> remedy_of(const Session& session, std::string_view name, const std::string& text) {
+std::optional<Remedy> remedy_of(const Session& session, OptionName name, const std::string& text) {
     if (name != "heads") return std::nullopt;
     int heads = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), heads);

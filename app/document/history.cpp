@@ -41,7 +41,7 @@ std::vector<std::string> setting_changes(const UndoPoint& before, const UndoPoin
     const std::vector<SettingDifference> differences = setting_differences(session);
     // Learned matrices follow from the step, so only the step is listed.
     const bool trained =
-        std::ranges::find(differences, "step", &SettingDifference::option) != differences.end();
+        std::ranges::find(differences, OptionName("step"), &SettingDifference::option) != differences.end();
     std::vector<std::string> changes;
     for (const SettingDifference& each : differences)
         if (!trained || each.option != "given") changes.push_back(text_of(each));

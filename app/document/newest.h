@@ -1,6 +1,6 @@
 // A thread that answers the newest of several requests, so that the window never waits. Comparer, Surveyor,
-// LineFinder, Sweeper, Gallery and Previewer are threads of this kind; the Worker, which evaluates, and the
-// Trainer, which trains, have their own.
+// LineFinder, LinkFinder, OverviewMaker, Sweeper, Gallery and Previewer are threads of this kind; the Worker,
+// which evaluates, the Trainer, which trains, and some others have their own.
 #pragma once
 
 #include <condition_variable>

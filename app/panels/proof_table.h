@@ -1,4 +1,4 @@
-// Two proofs beside each other, step by step.
+// Two proofs side by side, step by step.
 #pragma once
 
 #include <string>

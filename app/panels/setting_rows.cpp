@@ -164,7 +164,7 @@ void option_row(Desk& desk, const Ui& ui, const Option& option,
     desk.state.control_label = label;
     const std::size_t first = ui.controls.focus.drawn.size();
     control(place.width);
-    if (desk.state.reveal == option.name) reveal_row(desk, ui, first, disabled);
+    if (desk.state.reveal == option.name.text()) reveal_row(desk, ui, first, disabled);
     ui.controls.disabled = false;
     desk.state.control_label.clear();
     ImGui::EndDisabled();
@@ -321,7 +321,7 @@ bool shares_label(const Option& option) {
 
 void setting_rows(Desk& desk, const Ui& ui, const Option& option) {
     const bool shares = shares_label(option);
-    if (shares) ImGui::PushID(option.name.data());
+    if (shares) ImGui::PushID(option.name.text().data());
     std::visit(Rows{desk, ui, option}, option.control);
     if (shares) ImGui::PopID();
 }

@@ -35,7 +35,7 @@ struct ColumnPlaces {
     float labels_left, labels_right;
     std::vector<Area> columns;  ///< with head and total
     AxisPlace rows;             ///< of the keys that are shown
-    int first;                  ///< of these
+    int first;                  ///< of the keys that are shown
     float totals;               ///< top
     bool has_others, two_lines;
 

@@ -195,7 +195,8 @@ std::string unprojected_text(const Experiment& e) {
 std::vector<HeadPlace> parse_heads(std::string_view text) {
     std::set<HeadPlace> heads;
     const auto refuse_text = [&] {
-        refuse(fmt::format("expected LAYER.HEAD, several separated by commas, not \"{}\"", text));
+        refuse(fmt::format("expected LAYER.HEAD, several separated by commas, not \"{}\"",
+                           message_text(text, k_longest_quotation)));
     };
     for (std::string_view rest = text; !rest.empty();) {
         const std::size_t comma = rest.find(',');
@@ -208,6 +209,9 @@ std::vector<HeadPlace> parse_heads(std::string_view text) {
         const auto head = std::from_chars(layer.ptr + 1, end, place.head);
         if (head.ec != std::errc{} || head.ptr != end || place.layer < 1 || place.head < 1) refuse_text();
         heads.insert(place);
+        if (std::ssize(heads) > k_max_layers * k_max_heads)
+            refuse(fmt::format("more than {} heads are named: leave out those that no stack has",
+                               k_max_layers * k_max_heads));
         if (comma == rest.npos) break;
         rest.remove_prefix(comma + 1);
     }

@@ -82,7 +82,7 @@ struct Input {
     TokenizerKind tokenizer = TokenizerKind::words;
     VocabularyOrder vocabulary = VocabularyOrder::alphabetical;
     std::string words;    ///< the table's words in order, between spaces; empty: the sentences' own
-    std::string words2;   ///< those of seq2seq's target, after <bos> and <eos>; empty: the target's own
+    std::string words2;   ///< the words of seq2seq's target, after <bos> and <eos>; empty: the target's own
     int table_size = 10;  ///< minimum number of rows of the table; 0 … 1,000,000
     int dim = 16;         ///< d, the width of an embedding, 1 … 1024
     std::optional<GivenImage> image;  ///< its patches are the keys and values (Xu et al. 2015); no text2 then
@@ -240,7 +240,7 @@ struct Training {
         {};  ///< the text whose next word or character is learned; empty: a short one of our own
     Optimizer optimizer = {};
     int batch = 16;      ///< fresh sentences for each step, 1 … 1024
-    Seed data_seed = 1;  ///< of these sentences
+    Seed data_seed = 1;  ///< of the drawn sentences
     int step = 0;        ///< 0: the parameters as drawn; 0 … 100,000
     /// Heads of a stack that are ablated while it is trained; those of the transformer are so in what is
     /// shown.

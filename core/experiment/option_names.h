@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <ostream>
 #include <string_view>
 
 namespace attnscope {
@@ -111,6 +112,8 @@ public:
     }
     constexpr std::string_view text() const { return text_; }
     constexpr operator std::string_view() const { return text_; }
+    friend constexpr bool operator==(OptionName, OptionName) = default;
+    friend std::ostream& operator<<(std::ostream& out, OptionName name) { return out << name.text_; }
 
 private:
     std::string_view text_;

@@ -325,6 +325,16 @@ void add_composed(std::vector<ExportItem>& items, const Trace& trace, const Stag
     }
 }
 
+/// No stage has such a picture: says why, of the main stage.
+[[noreturn]] void refuse_composition(const Trace& trace, const ExportRequest& request) {
+    const Stage& stage = main_stage(trace);
+    std::optional<PinnedSide> pinned;
+    if (request.pinned) pinned = PinnedSide{*request.pinned};
+    refuse(fmt::format(
+        "no stage has a picture with {}: {}", name_of(request.compose),
+        why_not_composed(request.compose, trace, stage, head_on_screen(stage, request.head), pinned)));
+}
+
 /// The stages of which a composition makes pictures.
 std::vector<StagePtr> composed_stages(const Trace& trace, const ExportRequest& request) {
     const bool of_one = request.compose == Compose::strip || request.compose == Compose::compare;
@@ -348,7 +358,7 @@ std::vector<ExportItem> plan_export(const Trace& trace, const ExportRequest& req
             add_composed(items, trace, stage, request, formats);
     const bool has_data = std::ranges::any_of(formats, [](const auto* format) { return !format->picture; });
     if (composed && !has_data) {
-        if (items.empty()) refuse("no stage has a picture with " + std::string(name_of(request.compose)));
+        if (items.empty()) refuse_composition(trace, request);
         return items;
     }
     for (const StagePtr& stage : stages_of(trace, request)) {

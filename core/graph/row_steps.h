@@ -38,7 +38,7 @@ struct RowSteps {
     int row;
     std::vector<bool> closed;  ///< for each key: masked, or its score is −∞
     std::vector<RowStep> steps;
-    std::vector<double> weights;    ///< those that the values get: of the last stage of weights
+    std::vector<double> weights;    ///< that the values get: the last stage of weights
     const Stage* values = nullptr;  ///< nullptr: there are none to weight
     std::string remark;             ///< "every key is masked for this query: …"; empty if there is none
 

@@ -20,12 +20,8 @@ static_assert(k_mechanisms.size() == choices<MechanismKind>().size());
 std::span<const Mechanism* const> mechanisms() { return k_mechanisms; }
 
 const Mechanism& mechanism_of(const Experiment& experiment) {
-    switch (experiment.mechanism) {
-        case MechanismKind::attention: break;
-        case MechanismKind::seq2seq: return k_seq2seq_mechanism;
-        case MechanismKind::transformer: return k_transformer_mechanism;
-    }
-    return k_attention_mechanism;
+    return **std::ranges::find(k_mechanisms, experiment.mechanism,
+                               [](const Mechanism* each) { return each->choice; });
 }
 
 Graph build(const Experiment& experiment) { return mechanism_of(experiment).build(experiment); }

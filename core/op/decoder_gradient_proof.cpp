@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <stdexcept>
 
 #include "core/op/alignment.h"
 #include "core/op/decoder.h"
@@ -39,7 +40,11 @@ public:
             case v_a: return explain_units(proof);
             case W_p:
             case v_p: return explain_center_input(proof, cell_.input - W_p + 1, row, column);
-            default: return explain_unit_parameter(proof, unit_, cell_.input - gru, row, column);
+            case gru:
+            case gru + 1:
+            case gru + 2:
+            case gru + 3: return explain_unit_parameter(proof, unit_, cell_.input - gru, row, column);
+            default: throw std::logic_error("a decoder has no other input");
         }
     }
 

@@ -16,7 +16,7 @@ struct GradientWords {
     std::function<std::string(std::size_t result)> result;                    ///< "S"
     std::function<std::string(std::size_t result)> gradient;                  ///< of a result: "∂ℓ/∂S"
     std::function<std::string(std::size_t result, int row)> row_label;        ///< a token, or a number from 1
-    std::function<std::string(std::size_t result, int column)> column_label;  ///< the same of the columns
+    std::function<std::string(std::size_t result, int column)> column_label;  ///< as row_label, of a column
 };
 
 /// A cell of an input, and what the operation computed its part of the cell's gradient from. In proofs of

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <stdexcept>
+
 #include "core/cpu/kernels.h"
 #include "core/op/gradient_proof.h"
 
@@ -189,7 +191,8 @@ void AdditiveHidden::explain_gradient(Proof& proof, const GradientCell& cell) co
         case 1: return explain_token(proof, cell, of_key, 3, cell.column);
         case 2: return explain_weight(proof, cell, of_query, 0, cell.column);
         case 3: return explain_weight(proof, cell, of_key, 1, cell.column);
-        default: break;
+        case 4: break;
+        default: throw std::logic_error("an additive score has no other input");
     }
     proof.terms_title = {"before tanh: " + cell.words.gradient(0) + " ∘ (1 − H²)", "query by query"};
     for (int h = cell.first_head(); h <= cell.last_head(); ++h)
@@ -202,7 +205,8 @@ void ConcatHidden::explain_gradient(Proof& proof, const GradientCell& cell) cons
     switch (cell.input) {
         case 0: return explain_token(proof, cell, of_query, 2, cell.column);
         case 1: return explain_token(proof, cell, of_key, 2, of_q + cell.column);
-        default: break;
+        case 2: break;
+        default: throw std::logic_error("a concat score has no other input");
     }
     cell.column < of_q ? explain_weight(proof, cell, of_query, 0, cell.column)
                        : explain_weight(proof, cell, of_key, 1, cell.column - of_q);

@@ -14,16 +14,15 @@ Op sparsemax(SoftmaxAxis) { return op::Sparsemax{}; }
 
 using Window = Normalizer::Window;
 constexpr std::array k_normalizers = {
-    Normalizer{Normalization::softmax, "exp(x − max) ÷ Σ exp(x − max)",
-               "turns each row into positive weights that sum to 1", Window::none, softmax, softmax_rows},
-    Normalizer{Normalization::hard, "1 at the row's maximum",
-               "all weight on one key, the first if several tie", Window::none, hardmax, op::hardmax_rows},
-    Normalizer{Normalization::local_m, "softmax within D of i",
-               "a window around the query's own position (Luong)", Window::at_query, softmax, softmax_rows},
-    Normalizer{Normalization::local_p, "softmax within D of p · exp(−(j − p)² ÷ 2(D/2)²)",
-               "a window around a position predicted from the query (Luong)", Window::predicted, softmax,
-               softmax_rows},
-    Normalizer{Normalization::sparsemax, "max(x − τ, 0)",
+    Normalizer{Normalization::softmax, "turns each row into positive weights that sum to 1", Window::none,
+               softmax, softmax_rows},
+    Normalizer{Normalization::hard, "all weight on one key, the first if several tie", Window::none, hardmax,
+               op::hardmax_rows},
+    Normalizer{Normalization::local_m, "a window around the query's own position (Luong)", Window::at_query,
+               softmax, softmax_rows},
+    Normalizer{Normalization::local_p, "a window around a position predicted from the query (Luong)",
+               Window::predicted, softmax, softmax_rows},
+    Normalizer{Normalization::sparsemax,
                "the nearest weights that sum to 1: low scores get exactly 0 (Martins)", Window::none,
                sparsemax, op::sparsemax_rows},
 };

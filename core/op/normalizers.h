@@ -14,7 +14,6 @@ struct Op;
 
 struct Normalizer {
     Normalization choice;
-    std::string_view formula;
     std::string_view summary;
     /// Local attention is limited to keys within D of a center; the window is part of the mask.
     enum class Window { none, at_query, predicted } window;
@@ -29,6 +28,7 @@ struct Normalizer {
 ///            (Vaswani et al. 2017, eq. 1)
 /// `hard`     1 at the row's maximum, the first if several tie; 0 elsewhere (Xu et al. 2015, §4.1, by
 ///            arg-max)
+/// `sparsemax` the nearest point of the simplex, max(x − τ, 0) (Martins and Astudillo 2016)
 /// `local-m`  the softmax within D of key i for query i (Luong et al. 2015, §3.2, monotonic)
 /// `local-p`  the softmax within D of a predicted center p_i, times exp(−(j − p_i)² / (2 (D/2)²))
 ///            (Luong et al. 2015, §3.2, eq. 9 and 10)

@@ -64,7 +64,7 @@ struct RotaryPairs {
     Eigen::Index (*second)(Eigen::Index k, Eigen::Index d);
     Eigen::Index (*pair_of)(Eigen::Index feature, Eigen::Index d);
     const char* cut;     ///< both features of all pairs of x, in Python
-    const char* joined;  ///< those that were rotated, side by side again
+    const char* joined;  ///< the rotated pairs, side by side again
     const char* shader;  ///< its define in shaders/cells.comp
 };
 const RotaryPairs& pairs_of(RopeLayout layout);

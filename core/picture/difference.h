@@ -47,8 +47,8 @@ struct StageComparison {
     StageKey key;  ///< of B; of A where only A has it
     State state = State::compared;
     std::size_t cells = 0;        ///< compared
-    std::size_t other_kind = 0;   ///< of these, NaN, +∞ or −∞ on one side alone
-    double largest = 0;           ///< |B − A| over the others
+    std::size_t other_kind = 0;   ///< cells that are NaN, +∞ or −∞ on one side alone
+    double largest = 0;           ///< |B − A| over all other cells
     double relative = 0;          ///< `largest` ÷ the largest magnitude in A; 0 if that is 0
     std::optional<Cell> at = {};  ///< the first cell of B with that difference; nullopt if there is none
     bool complete = true;         ///< both have the same rows and columns

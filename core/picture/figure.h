@@ -120,7 +120,7 @@ struct Figure {
     bool spaced = true;                    ///< whether a line is between large cells
     bool hatches = true;  ///< masked cells; in a matrix as small as a few lines of hatching they are plain
     bool write_values = true;          ///< where they fit
-    std::optional<int> decimals = {};  ///< of these; none: as cell_text()
+    std::optional<int> decimals = {};  ///< of the numbers; none: as cell_text()
 
     /// Whether it has lines in place of a matrix.
     bool is_of_lines() const { return lines && columns == 0; }

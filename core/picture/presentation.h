@@ -148,7 +148,7 @@ struct Presentation {
         cell_size;  ///< pixels per side of an exported cell, 1 … 512; none: by the matrix's size
     std::optional<Region> region;      ///< of stages of pairs, the part that is exported; none: all of it
     bool values = true;                ///< numbers in the cells where they fit
-    std::optional<int> decimals;       ///< of these, 0 … 6; none: up to three digits
+    std::optional<int> decimals;       ///< of the numbers in the cells, 0 … 6; none: up to three digits
     std::optional<std::string> title;  ///< of an exported picture, which may be empty; none: the stage's
                                        ///< name and formula
     Compose compose = Compose::none;

@@ -34,7 +34,7 @@ Session exchanged(Session session);
 
 /// A setting in which two experiments differ, with both values as text.
 struct SettingDifference {
-    std::string_view option;
+    OptionName option;
     std::string a, b;
 };
 /// The settings in which the session and what it pins differ, the head and the layer included, in the order

@@ -278,8 +278,15 @@ void set_decimals(Session& s, const OptionValue& value) {
     s.presentation.decimals = decimals;
 }
 
+std::string as_caption(const OptionValue& value) {
+    std::string text = as_text(value);
+    if (text.size() > k_max_caption_bytes)
+        refuse(fmt::format("it has more than {} bytes: shorten it", k_max_caption_bytes));
+    return text;
+}
+
 void set_title(Session& s, const OptionValue& value) {
-    s.presentation.title = value.json == "auto" ? std::nullopt : std::optional(as_text(value));
+    s.presentation.title = value.json == "auto" ? std::nullopt : std::optional(as_caption(value));
 }
 
 void set_mass(Session& s, const OptionValue& value) {
@@ -672,7 +679,7 @@ const std::array k_options = {
            word_or_number, head_json, set_head},
     Option{"head-names", Section::presentation, "", "NAME;NAME;…",
            "Names of the heads, written beside their numbers, layer after layer; empty: none", text,
-           FIELD(presentation, head_names, as_text)},
+           FIELD(presentation, head_names, as_caption)},
     Option{"range", Section::presentation, "", "auto|matrix|head|all|percentile|MIN,MAX",
            "The range of the color bar; auto: 0 to 1 for weights of up to 32 keys, percentile for more than "
            "4096 "

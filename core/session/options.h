@@ -36,7 +36,7 @@ struct OptionValue {
 };
 
 struct Option {
-    std::string_view name;  ///< as a flag, without "--"; the JSON field has _ for -
+    OptionName name;  ///< as a flag, without "--"; the JSON field has _ for -
     OptionSection section;
     std::string_view symbol;    ///< in formulas and on the control: "d", "h", "T"
     std::string_view argument;  ///< placeholder or choices: "N", "normal|uniform|linear|xavier"

@@ -225,10 +225,12 @@ TEST(WordsTest, SourcesAndPagesAreInPlainEnglish) {
 std::vector<std::string> riddles_in(std::istream& source) {
     static const std::regex riddle(
         R"(^\s*/// (Of|Those|That of|The same|Likewise|Also|As|By|To|It|With the same)\b.*)");
+    static const std::regex behind(R"(.*///< (of these|of those|those|the same)\b.*)");
     std::vector<std::string> found;
     bool goes_on = false;
     for (std::string line; std::getline(source, line);) {
-        if (!goes_on && std::regex_match(line, riddle)) found.push_back(line);
+        if ((!goes_on && std::regex_match(line, riddle)) || std::regex_match(line, behind))
+            found.push_back(line);
         const std::size_t begin = line.find_first_not_of(' ');
         goes_on = begin != line.npos && line.compare(begin, 3, "///") == 0;
     }
@@ -252,8 +254,11 @@ TEST(WordsTest, ACommentIsUnderstoodWithoutTheLineAboveIt) {
 TEST(WordsTest, RiddlesAreFound) {
     std::istringstream source(
         "/// Of a batch.\nint a;\n    /// The same by name.\n    int b;\n/// A number that is\n/// Of use.\n"
-        "int c;  ///< of a batch\n/// Only ours.\n");
-    EXPECT_EQ(riddles_in(source), (std::vector<std::string>{"/// Of a batch.", "    /// The same by name."}));
+        "int c;  ///< of a batch\n/// Only ours.\nint d;  ///"
+        "< of these, the last\n");
+    EXPECT_EQ(riddles_in(source), (std::vector<std::string>{"/// Of a batch.", "    /// The same by name.",
+                                                            "int d;  ///"
+                                                            "< of these, the last"}));
 }
 
 TEST(WordsTest, APhraseIsFoundAcrossTheLinesOfALiteralOrComment) {

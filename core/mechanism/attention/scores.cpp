@@ -39,7 +39,6 @@ Value of_hidden_layer(GraphBuilder& graph, Op hidden, const ScoreOperands& in) {
 constexpr std::array k_functions = {
     ScoreFunction{Score::dot,
                   "Dot-product attention",
-                  "q · k",
                   "the dot product of query and key",
                   true,
                   false,
@@ -47,24 +46,23 @@ constexpr std::array k_functions = {
                   [](GraphBuilder& graph, const ScoreOperands& in) {
                       return of_queries_and_keys(graph, op::DotProduct{}, in);
                   }},
-    ScoreFunction{Score::general, "General attention", "q W_score k",
-                  "the dot product through a learned matrix (Luong)", false, false, k_general,
+    ScoreFunction{Score::general, "General attention", "the dot product through a learned matrix (Luong)",
+                  false, false, k_general,
                   [](GraphBuilder& graph, const ScoreOperands& in) {
                       return graph.add("scores"_stage, op::GeneralScore{}, {in.Q, in.K, in.parameters[0]});
                   }},
-    ScoreFunction{Score::additive, "Additive attention", "v_a · tanh(W_aq q + W_ak k)",
-                  "a hidden layer over query and key (Bahdanau)", false, true, k_additive,
+    ScoreFunction{Score::additive, "Additive attention", "a hidden layer over query and key (Bahdanau)",
+                  false, true, k_additive,
                   [](GraphBuilder& graph, const ScoreOperands& in) {
                       return of_hidden_layer(graph, op::AdditiveHidden{}, in);
                   }},
-    ScoreFunction{Score::concat, "Concat attention", "v_c · tanh(W_c [q; k])",
-                  "a hidden layer over query and key concatenated (Luong)", false, true, k_concat,
+    ScoreFunction{Score::concat, "Concat attention", "a hidden layer over query and key concatenated (Luong)",
+                  false, true, k_concat,
                   [](GraphBuilder& graph, const ScoreOperands& in) {
                       return of_hidden_layer(graph, op::ConcatHidden{}, in);
                   }},
     ScoreFunction{Score::cosine,
                   "Cosine attention",
-                  "β q · k ÷ |q| |k|",
                   "the cosine of query and key, times β (Graves)",
                   true,
                   false,
@@ -74,14 +72,13 @@ constexpr std::array k_functions = {
                       return graph.add("scores"_stage,
                                        op::Sharpen{static_cast<float>(in.settings.sharpening)}, {cosine});
                   }},
-    ScoreFunction{Score::location, "Location attention", "(W_loc q)_j",
-                  "computed from the query alone (Luong)", false, false, k_location,
+    ScoreFunction{Score::location, "Location attention", "computed from the query alone (Luong)", false,
+                  false, k_location,
                   [](GraphBuilder& graph, const ScoreOperands& in) {
                       return graph.add("scores"_stage, op::LocationScore{}, {in.Q, in.parameters[0]});
                   }},
     ScoreFunction{Score::rbf,
                   "Attention with an RBF kernel score",
-                  "−|q − k|² ÷ 2σ²",
                   "the logarithm of a Gaussian kernel (Nadaraya, Watson)",
                   true,
                   false,

@@ -38,7 +38,6 @@ struct ScoreOperands {
 struct ScoreFunction {
     Score choice;
     std::string_view title;  ///< of attention with it
-    std::string_view formula;
     std::string_view summary;
     bool equal_widths;      ///< Q and K must have the same width
     bool has_hidden_layer;  ///< whether it has a layer of Experiment::hidden units

@@ -373,7 +373,13 @@ TEST(OnDemandTest, WhatNeedsEveryPairAtOnceIsRefused) {
         "weights takes all pairs of 12 × 12 tokens at once, and up to 100 pairs are supported: shorten "
         "the text, "
         "or use a dot, general, cosine or rbf score and a softmax over the keys, without dropout and block");
+    const std::string advice = problem(e);
     e.weighting.normalizer = Normalization::softmax;
+    for (const auto& [score, name] : choices<Score>()) {
+        e.attention.score = score;
+        EXPECT_EQ(problem(e).empty(), advice.find(name) != advice.npos) << name << ": " << advice;
+    }
+    e.attention.score = Score::dot;
     EXPECT_EQ(problem(e), "");
     e.attention.softmax_axis = SoftmaxAxis::queries;
     EXPECT_NE(problem(e), "");

@@ -81,7 +81,7 @@ TEST(ComparisonsTest, DifferencesAreNamedWithBothValues) {
         *with_preset(example("scaled-dot-product"), *find_comparison_preset("no scaling"));
     const auto differences = setting_differences(session);
     ASSERT_EQ(differences.size(), 1u);
-    EXPECT_EQ(differences.front().option, "scale");
+    EXPECT_EQ(differences.front().option, OptionName("scale"));
     EXPECT_EQ(differences.front().a, "sqrt");
     EXPECT_EQ(differences.front().b, "none");
     EXPECT_TRUE(setting_differences(example("causal")).empty());
@@ -90,7 +90,7 @@ TEST(ComparisonsTest, DifferencesAreNamedWithBothValues) {
     custom.pinned = pinned(custom);
     custom.experiment.weights.given.emplace("scores", GivenMatrix(Matrix::Zero(8, 8)));
     custom.experiment.attention.score = Score::additive;
-    EXPECT_EQ(setting_differences(custom).back().option, "given");
+    EXPECT_EQ(setting_differences(custom).back().option, OptionName("given"));
     EXPECT_EQ(setting_differences(custom).back().a, "scores");
 }
 

@@ -193,7 +193,7 @@ TEST(OptionsTest, NamesAreUniqueAndSpelledAlikeAsFlagAndField) {
         EXPECT_FALSE(option.help.empty()) << option.name;
         std::string field = option.json_name();
         EXPECT_EQ(field.find('-'), std::string::npos);
-        EXPECT_EQ(field.size(), option.name.size());
+        EXPECT_EQ(field.size(), option.name.text().size());
     }
     EXPECT_EQ(find_option("output-projection")->json_name(), "output_projection");
     EXPECT_EQ(find_option("no-such"), nullptr);
@@ -252,7 +252,7 @@ TEST(OptionsTest, SettingOneOptionLeavesTheOthers) {
         Session session;
         set_from_text(session, *find_option(name), values.back());
         for (const Option& other : options())
-            if (other.name != name) {
+            if (other.name.text() != name) {
                 EXPECT_EQ(text_of(session, other), text_of(Session{}, other)) << name;
             }
     }

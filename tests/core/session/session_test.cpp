@@ -53,6 +53,22 @@ void expect_refusal(const std::string& text, const std::string& expected) {
     EXPECT_EQ(refusal_of(text).substr(0, expected.size()), expected) << text.substr(0, 200);
 }
 
+TEST(SessionTest, CaptionsThatNoScreenShowsAreRefused) {
+    const std::string most(k_max_caption_bytes, 'x');
+    const auto with = [](const std::string& place, const std::string& field, const std::string& text) {
+        return place.empty() ? "{\"" + field + "\": \"" + text + "\"}"
+                             : "{\"" + place + "\": {\"" + field + "\": \"" + text + "\"}}";
+    };
+    for (const auto& [place, field] :
+         {std::pair{"", "note"}, {"presentation", "title"}, {"presentation", "head_names"}}) {
+        EXPECT_NO_THROW(read_json(with(place, field, most))) << field;
+        EXPECT_THROW(read_json(with(place, field, most + "x")), Error) << field;
+    }
+    std::string heads;
+    for (int head = 1; head <= 24 * 64 + 1; ++head) heads += (head > 1 ? ",1." : "1.") + std::to_string(head);
+    EXPECT_THROW(read_json(with("experiment", "ablate", heads)), Error);
+}
+
 TEST(SessionTest, AnEmptyObjectIsTheDefaults) {
     EXPECT_TRUE(read_json("{}") == Session{});
     EXPECT_TRUE(read_json(R"({"version": 1, "experiment": {}, "presentation": {}, "note": ""})") ==
