@@ -61,6 +61,20 @@ ImFont* number_font(const Ui& ui, const std::string& widest, ImVec2 cell) {
     return nullptr;
 }
 
+namespace {
+
+/// A number in few decimals: 0 is "0" and, where no number is negative, one that is rounded to it "<.01".
+std::string panel_number(float number, int decimals, bool signs, bool is_positive) {
+    if (std::abs(number) >= 1000) return short_text(number);
+    const double unit = std::pow(10, decimals), rounded = std::round(number * unit) / unit + 0.0;
+    if (number == 0 && is_positive) return "0";
+    if (rounded == 0 && is_positive && !signs) return decimals == 0 ? "<1" : decimals == 1 ? "<.1" : "<.01";
+    return signs && rounded > 0 ? fmt::format("+{:.{}f}", rounded, decimals)
+                                : fmt::format("{:.{}f}", rounded, decimals);
+}
+
+}  // namespace
+
 void cell_numbers(Desk& desk, const Ui& ui, const MatrixPlace& place, const ColorScale& scale, bool signs,
                   const std::function<std::optional<float>(int, int)>& value) {
     if (!desk.document.presentation().values || is_behind(desk)) return;
@@ -76,10 +90,7 @@ void cell_numbers(Desk& desk, const Ui& ui, const MatrixPlace& place, const Colo
             const std::optional<float> number = value(i, j);
             if (!number || !std::isfinite(*number)) continue;
             const Rgb8 color = contrasting(scale.color(*number), ui.theme.on_light, ui.theme.on_dark);
-            const double unit = std::pow(10, decimals), rounded = std::round(*number * unit) / unit + 0.0;
-            const std::string text = std::abs(*number) >= 1000 ? short_text(*number)
-                                     : signs && rounded > 0    ? fmt::format("+{:.{}f}", rounded, decimals)
-                                                               : fmt::format("{:.{}f}", rounded, decimals);
+            const std::string text = panel_number(*number, decimals, signs, scale.min >= 0);
             draw_text(list, font,
                       {place.columns.middle(j), place.rows.middle(i) - compat::font_size(*font) / 2},
                       ink(color), text, Align::center);

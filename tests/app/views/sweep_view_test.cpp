@@ -1,5 +1,9 @@
 // The view of a setting that goes through values, by mouse and keys.
+#include <algorithm>
+
 #include "core/mechanism/evaluate.h"
+#include "core/picture/spread.h"
+#include "core/session/questions.h"
 #include "core/session/sweep.h"
 #include "tests/interface.h"
 
@@ -47,6 +51,34 @@ TEST_F(SweepViewTest, AnotherSettingIsChosenFromTheList) {
         EXPECT_EQ(swept().problem, "");
         EXPECT_GE(swept().frames.size(), 5u) << name;
     }
+}
+
+TEST_F(SweepViewTest, ANumberThatIsZeroIsToldFromOneThatRoundsToIt) {
+    if (!window) GTEST_SKIP();
+    start(answer(questions()[11]), 1600, 1000);
+    const auto count_in = [&](std::string_view text) {
+        std::ptrdiff_t count = 0;
+        for (const test::ScreenText& each : test::texts_on_screen())
+            for (std::size_t at = each.text.find(text); at != each.text.npos;
+                 at = each.text.find(text, at + 1))
+                ++count;
+        return count;
+    };
+    ASSERT_TRUE(document().swept());
+    const auto cells = [&](const auto& holds) {
+        std::ptrdiff_t count = 0;
+        for (const SweptFrame& frame : swept().frames) {
+            const MaskedMatrix matrix =
+                masked_matrix(*frame.shown.trace, *frame.shown.stage, frame.shown.head);
+            for (Eigen::Index i = 0; i < matrix.values.rows(); ++i)
+                for (Eigen::Index j = 0; j < matrix.values.cols(); ++j)
+                    count += matrix.is_open(i, j) && holds(matrix.values(i, j));
+        }
+        return count;
+    };
+    EXPECT_GT(count_in("<.01"), 0);
+    EXPECT_EQ(count_in("<.01"), cells([](float weight) { return weight != 0 && weight < 0.005f; }));
+    EXPECT_EQ(count_in("0.00"), 0);
 }
 
 TEST_F(SweepViewTest, SpacePlaysAndPauses) {
