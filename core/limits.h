@@ -41,8 +41,9 @@ inline constexpr std::size_t k_max_tensors = 10'000;
 inline constexpr std::size_t k_max_text_bytes = std::size_t{4} << 20;
 /// Bytes of a token; longer ones fit on no screen, and drawing them takes seconds.
 inline constexpr std::size_t k_max_token_bytes = 4096;
-/// Bytes of a session's note, of a picture's title and of the names of heads: far more than fits on a screen.
-/// They are laid out anew in each frame.
+/// Bytes of a session's note; it is copied in each frame.
+inline constexpr std::size_t k_max_note_bytes = 1'000'000;
+/// Bytes of a picture's title and of the names of heads, far more than fit on a page.
 inline constexpr std::size_t k_max_caption_bytes = 10'000;
 /// Rules of a mask. Each is evaluated for all cells, about 50 ms for 4096 words on 4096.
 inline constexpr std::size_t k_max_mask_rules = 32;

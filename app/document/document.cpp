@@ -306,7 +306,7 @@ void Document::sweep() {
     of.presentation.head = shown.head;
     of.note.clear();
     of.pinned.reset();
-    sweeper_.request({std::move(of), chosen_sweep(session_), swept_count(chosen_sweep(session_), *trace())});
+    sweeper_.request({std::move(of), chosen_sweep(session_), swept_count(chosen_sweep(session_))});
 }
 
 /// Requests the scores of the heads of the stage in focus, or of the main stage if that has none, while the

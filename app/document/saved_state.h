@@ -54,13 +54,13 @@ std::string state_folder();
 std::optional<SavedState> load_state(const std::string& folder, std::string& problem,
                                      bool may_set_aside = true);
 
-/// The bytes of a part, a file of its own that a saved session refers to by name. Throws Error(io).
+/// The bytes of a part, a file of its own that a saved session refers to by name. Throws Error.
 using ReadPart = std::function<std::string(const std::string& name)>;
 /// The session of a state's session.json, also one that contains all its matrices and its picture. Throws as
 /// session_from_json, read_part and the readers of matrices and pictures.
 Session session_from_state(std::string_view text, std::string_view source, const ReadPart& read_part);
 /// Sets all of the state but the session from a state's window.json; a field that is missing keeps its
-/// value. Throws Error(bad_input) and leaves the state as it is.
+/// value. Throws as json_from_text and leaves the state as it is.
 void read_window(SavedState& state, std::string_view text, std::string_view source);
 
 /// Loads all of the state but the session and its file, if it can be read.

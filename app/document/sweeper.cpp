@@ -1,5 +1,7 @@
 #include "app/document/sweeper.h"
 
+#include <algorithm>
+
 #include "app/document/readiness.h"
 #include "core/error.h"
 #include "core/mechanism/evaluate.h"
@@ -29,10 +31,20 @@ std::shared_ptr<const Difference> drawable(const Matrix& values, const Matrix& c
                                                          .columns = {}});
 }
 
+/// Whether k_swept_seeds traces like this one fit.
+bool is_small(const Trace& trace, const Stage& shown) {
+    constexpr std::size_t k_most_bytes = std::size_t{1} << 28;  // of all traces together
+    std::size_t bytes = 0;
+    for (const StageRecord& record : trace.records) bytes += record.stage->shape().size() * sizeof(float);
+    return bytes <= k_most_bytes / k_swept_seeds && shown.shape().head_size() <= k_most_cells / k_swept_seeds;
+}
+
 void compute(SweptValues& swept, const std::stop_token& cancel) {
     const auto& [session, sweep, count] = swept.of;
     std::shared_ptr<const Trace> before;
-    for (SweepStep& step : sweep_steps(session, sweep, count)) {
+    std::vector<SweepStep> steps = sweep_steps(session, sweep, count);
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+        SweepStep& step = steps[i];
         const EvaluateOptions options{.cancel = cancel};
         auto trace =
             std::make_shared<const Trace>(before ? evaluate(step.session.experiment, *before, options)
@@ -41,6 +53,8 @@ void compute(SweptValues& swept, const std::stop_token& cancel) {
         const HeadChoice head = head_on_screen(stage, session.presentation.head);
         if (const std::string why = why_not_shown(stage, head); !why.empty())
             throw Error(ErrorKind::bad_input, why);
+        if (i == 0 && sweep == Sweep::seed && !is_small(*trace, stage))
+            steps.resize(std::min<std::size_t>(steps.size(), k_swept_values));
         if (stage.shape().head_size() * (swept.frames.size() + 1) > k_most_cells)
             throw Error(ErrorKind::too_large, "the frames have too many cells: shorten the sentence");
         make_ready(*trace, {head}, cancel);
@@ -61,14 +75,6 @@ void compute(SweptValues& swept, const std::stop_token& cancel) {
 }
 
 }  // namespace
-
-int swept_count(Sweep sweep, const Trace& trace) {
-    constexpr std::size_t k_most_bytes = std::size_t{1} << 28;  // of all traces together
-    if (sweep != Sweep::seed) return k_swept_values;
-    std::size_t bytes = 1;
-    for (const StageRecord& record : trace.records) bytes += record.stage->shape().size() * sizeof(float);
-    return bytes <= k_most_bytes / k_swept_seeds ? k_swept_seeds : k_swept_values;
-}
 
 SweptValues swept_values(SweepRequest request, const SweptValues*, const std::stop_token& cancel) {
     SweptValues swept{std::move(request), {}, {}, nullptr, nullptr, ""};

@@ -23,10 +23,10 @@ struct SweepRequest {
     bool operator==(const SweepRequest&) const = default;
 };
 
-/// How many values the window computes. Of seeds, whose mean tells a pattern from chance, as many as a
-/// trace's size allows.
+/// How many values the window computes: more seeds, whose mean tells a pattern from chance, unless their
+/// traces are large.
 inline constexpr int k_swept_values = 9, k_swept_seeds = 32;
-int swept_count(Sweep sweep, const Trace& trace);
+inline int swept_count(Sweep sweep) { return sweep == Sweep::seed ? k_swept_seeds : k_swept_values; }
 
 struct SweptFrame {
     std::string value;  ///< of the setting, as typed

@@ -14,11 +14,13 @@
 #include "core/export/run_curves.h"
 #include "core/graph/row_steps.h"
 #include "core/learn/variations.h"
+#include "core/limits.h"
 #include "core/mechanism/mechanisms.h"
 #include "core/picture/colormap.h"
 #include "core/picture/theme.h"
 #include "core/session/options.h"
 #include "core/session/sweep.h"
+#include "core/utf8.h"
 
 namespace attnscope {
 namespace {
@@ -333,6 +335,7 @@ void how_pictures_look(Desk& desk, const Ui& ui) {
         std::string text = title.value_or("");
         line_field(ui, "##title", title ? "none" : "the stage's name and formula", "The title of the picture",
                    text);
+        text.resize(code_point_begin(text, k_max_caption_bytes));
         if (!text.empty())
             title = text;
         else if (title && !title->empty())
@@ -557,7 +560,7 @@ void export_dialog(Desk& desk, const Ui& ui) {
         if (desk.document.presentation().view == ViewKind::sweep &&
             why_no_film(desk.document.session()).empty()) {
             form.what = ExportForm::What::film;
-            form.frames = swept_count(chosen_sweep(desk.document.session()), *desk.document.trace());
+            form.frames = swept_count(chosen_sweep(desk.document.session()));
         }
         form.problem.clear();
         form.refocus = form.confirms = false;

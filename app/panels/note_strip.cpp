@@ -14,6 +14,7 @@
 #include "core/learn/training_run.h"
 #include "core/session/examples.h"
 #include "core/session/questions.h"
+#include "core/utf8.h"
 
 namespace attnscope {
 namespace {
@@ -84,9 +85,12 @@ NoteText lay_out_note(Desk& desk, const Ui& ui, float width, int most) {
         text.name = fitted(ui.fonts.strong, text.name, question ? text.width : text.width / 2);
         text.indent = text_width(ui.fonts.strong, text.name) + ui.px(10);
     }
+    constexpr std::size_t k_most_laid_out = 4000;  // bytes, more than k_note_lines hold
+    const bool cut = note.size() > k_most_laid_out;
+    if (cut) note.resize(code_point_begin(note, k_most_laid_out));
     std::ranges::replace(note, '\n', ' ');
     text.lines = broken_lines(ui.fonts.body, note, text.width, most, text.indent);
-    text.cut = !text.lines.empty() && !note.ends_with(text.lines.back());
+    text.cut = cut || (!text.lines.empty() && !note.ends_with(text.lines.back()));
     return text;
 }
 

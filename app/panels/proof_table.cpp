@@ -39,8 +39,8 @@ std::vector<ProofStep> steps_of(const Proof& proof) {
     const std::string& sum = proof.terms_title.sum;
     steps.insert(steps.end(), proof.steps.begin(), proof.steps.end());
     if (proof.terms.empty()) return steps;
-    // A first step that only repeats the sum bears the sum's formula.
-    if (!steps.empty() && steps.front().value == proof.terms_result)
+    // A first step that only names the sum bears its formula.
+    if (!steps.empty() && steps.front().label == proof.name_of_sum())
         steps.front().label = sum;
     else if (steps.empty() || steps.front().label != sum)
         steps.insert(steps.begin(), {sum, proof.terms_result});

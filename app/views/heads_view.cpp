@@ -90,7 +90,7 @@ void header(Desk& desk, const Ui& ui, const Area& area, const Survey* survey, co
             ? "similarity: the overlap with the chosen head's weights, 0 to 1"
         : order.by == HeadsOrder::By::score
             ? fmt::format("{}: {}", name_of(order.score), help_of(order.score))
-            : "below each head: the simple pattern that it matches best, and how well, 0 to 1";
+            : "below each head: its name, or the simple pattern that it matches best, 0 to 1";
     const std::string text = survey && !survey->problem.empty() ? survey->problem : help;
     const float names = names_field(desk, ui, area, y, label + ui.px(244));
     draw_text(list, ui.fonts.caption, {area.min.x + label + ui.px(244), y + ui.px(6)}, ink(ui.theme.faint),

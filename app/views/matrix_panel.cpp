@@ -68,7 +68,8 @@ std::string panel_number(float number, int decimals, bool signs, bool is_positiv
     if (std::abs(number) >= 1000) return short_text(number);
     const double unit = std::pow(10, decimals), rounded = std::round(number * unit) / unit + 0.0;
     if (number == 0 && is_positive) return "0";
-    if (rounded == 0 && is_positive && !signs) return decimals == 0 ? "<1" : decimals == 1 ? "<.1" : "<.01";
+    if (rounded == 0 && number > 0 && is_positive && !signs)
+        return decimals == 0 ? "<1" : decimals == 1 ? "<.1" : "<.01";
     return signs && rounded > 0 ? fmt::format("+{:.{}f}", rounded, decimals)
                                 : fmt::format("{:.{}f}", rounded, decimals);
 }

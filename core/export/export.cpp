@@ -330,9 +330,10 @@ void add_composed(std::vector<ExportItem>& items, const Trace& trace, const Stag
     const Stage& stage = main_stage(trace);
     std::optional<PinnedSide> pinned;
     if (request.pinned) pinned = PinnedSide{*request.pinned};
-    refuse(fmt::format(
-        "no stage has a picture with {}: {}", name_of(request.compose),
-        why_not_composed(request.compose, trace, stage, head_on_screen(stage, request.head), pinned)));
+    const std::string why =
+        why_not_composed(request.compose, trace, stage, head_on_screen(stage, request.head), pinned);
+    if (why.empty()) refuse("the view has no picture of its own: name stages instead (--stage)");
+    refuse(fmt::format("no stage has a picture with {}: {}", name_of(request.compose), why));
 }
 
 /// The stages of which a composition makes pictures.

@@ -181,6 +181,8 @@ std::vector<std::string> export_film(const Session& session, const FilmRequest& 
     const bool as_one = std::erase(each.formats, FileFormat::gif) > 0;
     const bool as_sheet = each.compose == Compose::film;
     if (as_sheet) each.compose = Compose::none;
+    if (as_sheet && each.formats.empty())
+        throw Error(ErrorKind::bad_input, "a one-picture film must be png, svg or pdf, not gif");
     ExportRequest drawn = each;
     drawn.formats = {FileFormat::png};
     std::vector<std::string> paths;

@@ -13,7 +13,7 @@ namespace attnscope {
 struct RowStep {
     enum class Kind : std::uint8_t {
         scores,        ///< of any sign, before and after the scale, of closed keys as well
-        signed_,       ///< of any sign, of open keys: scores, or what the softmax makes of them
+        signed_,       ///< of any sign: biased or masked scores, or what the softmax makes of them
         exponentials,  ///< 0 … 1
         weights,       ///< 0 … 1; after dropout they may exceed 1
         products,      ///< each key's value times its weight: no numbers here, see weighted_value()

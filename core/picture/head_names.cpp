@@ -5,8 +5,12 @@
 #include <algorithm>
 #include <string_view>
 
+#include "core/utf8.h"
+
 namespace attnscope {
 namespace {
+
+constexpr std::size_t k_longest_name = 60;  ///< bytes
 
 std::string_view trimmed(std::string_view text) {
     const std::size_t first = text.find_first_not_of(' '), last = text.find_last_not_of(' ');
@@ -22,7 +26,8 @@ std::string head_name(const Presentation& presentation, int heads, int layer, in
         if (end == rest.npos) return "";
         rest.remove_prefix(end + 1);
     }
-    return std::string(trimmed(rest.substr(0, rest.find(';'))));
+    const std::string_view name = trimmed(rest.substr(0, rest.find(';')));
+    return std::string(name.substr(0, code_point_begin(name, k_longest_name)));
 }
 
 std::string head_title(const Presentation& presentation, int heads, int layer, int head) {

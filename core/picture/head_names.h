@@ -7,8 +7,8 @@
 
 namespace attnscope {
 
-/// The name of a head, counted from 0, in Presentation::head_names; "" if it has none. `layer` is from 1, or
-/// 0 outside a stack.
+/// The name of a head, counted from 0, in Presentation::head_names; its first 60 bytes; "" if it has none.
+/// `layer` is from 1, or 0 outside a stack.
 std::string head_name(const Presentation& presentation, int heads, int layer, int head);
 
 /// The number of a head with its name: "head 2", "head 2: adjective → noun".

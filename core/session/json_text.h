@@ -3,15 +3,14 @@
 
 #include <cstddef>
 #include <map>
-#include <nlohmann/json_fwd.hpp>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 
 #include "core/limits.h"
+#include "core/session/json_value.h"
 
 namespace attnscope {
-
-using Json = nlohmann::ordered_json;
 
 /// The number texts of a session, by path, because JSON keeps large numbers only as floating point.
 using TypedNumbers = std::map<std::string, std::string>;
@@ -27,10 +26,6 @@ struct ScannedJson {
 /// Error(too_large) for more than `most_elements` values.
 ScannedJson json_from_text(std::string_view text, std::string_view source,
                            std::size_t most_elements = k_max_json_elements);
-
-/// A value as quoted in an error message: one line of about 60 characters at most, a list or an object only
-/// by its kind.
-std::string quoted_value(const Json& value);
 
 /// Throws Error(bad_input): "`source`: `where`: `what`".
 [[noreturn]] void refuse_json(std::string_view source, const std::string& where, const std::string& what);

@@ -8,7 +8,7 @@
 
 #include "core/experiment/option_names.h"
 #include "core/experiment/option_section.h"
-#include "core/session/json_text.h"
+#include "core/session/json_value.h"
 #include "core/session/option_control.h"
 #include "core/session/session.h"
 

@@ -217,9 +217,9 @@ Session unchecked_session(std::string_view text, std::string_view source, std::s
             if (!value.is_string())
                 refuse_json(source, "note", "expected a string, not " + quoted_value(value));
             session.note = value.get<std::string>();
-            if (session.note.size() > k_max_caption_bytes)
+            if (session.note.size() > k_max_note_bytes)
                 refuse_json(source, "note",
-                            fmt::format("it has more than {} bytes: shorten it", k_max_caption_bytes));
+                            fmt::format("it has more than {} bytes: shorten it", k_max_note_bytes));
         } else if (name == "pinned") {
             session.pinned = read_pinned(value, typed, source);
         } else {

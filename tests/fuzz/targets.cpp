@@ -66,7 +66,7 @@ void session(std::string_view bytes) {
 /// Each part is what stands behind the first line that is its name.
 std::string part_in(std::string_view bytes, const std::string& name) {
     const std::size_t at = bytes.find("\n" + name + "\n");
-    if (at == bytes.npos) throw Error(ErrorKind::io, "there is no part " + quoted_value(name));
+    if (at == bytes.npos) throw Error(ErrorKind::io, "there is no part " + name.substr(0, 8));
     return std::string(bytes.substr(at + name.size() + 2));
 }
 

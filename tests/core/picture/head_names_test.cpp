@@ -27,14 +27,15 @@ TEST(HeadNamesTest, AreInThePictureOfAllHeads) {
     Session session = load_example("designed-heads");
     session.presentation.compose = Compose::heads;
     const Trace trace = evaluate(session.experiment);
-    const auto svg_of = [&](const std::string& names) {
+    const auto pixels_of = [&](const std::string& names) {
         session.presentation.head_names = names;
         const ExportItem item = plan_export(
             trace,
-            {.stages = {"weights"}, .head = {}, .formats = {FileFormat::svg}, .compose = Compose::heads})[0];
-        return export_bytes(trace, session, item);
+            {.stages = {"weights"}, .head = {}, .formats = {FileFormat::png}, .compose = Compose::heads})[0];
+        return export_pixels(trace, session, item).bytes;
     };
-    EXPECT_NE(svg_of("pronoun → noun").size(), svg_of("").size());
+    EXPECT_EQ(pixels_of(";"), pixels_of(""));
+    EXPECT_NE(pixels_of("pronoun → noun"), pixels_of(""));
 }
 
 }  // namespace

@@ -54,13 +54,18 @@ void expect_refusal(const std::string& text, const std::string& expected) {
 }
 
 TEST(SessionTest, CaptionsThatNoScreenShowsAreRefused) {
-    const std::string most(k_max_caption_bytes, 'x');
     const auto with = [](const std::string& place, const std::string& field, const std::string& text) {
         return place.empty() ? "{\"" + field + "\": \"" + text + "\"}"
                              : "{\"" + place + "\": {\"" + field + "\": \"" + text + "\"}}";
     };
-    for (const auto& [place, field] :
-         {std::pair{"", "note"}, {"presentation", "title"}, {"presentation", "head_names"}}) {
+    struct Place {
+        const char *object, *field;
+        std::size_t bytes;
+    };
+    for (const auto& [place, field, bytes] : {Place{"", "note", k_max_note_bytes},
+                                              {"presentation", "title", k_max_caption_bytes},
+                                              {"presentation", "head_names", k_max_caption_bytes}}) {
+        const std::string most(bytes, 'x');
         EXPECT_NO_THROW(read_json(with(place, field, most))) << field;
         EXPECT_THROW(read_json(with(place, field, most + "x")), Error) << field;
     }
