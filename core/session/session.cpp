@@ -21,6 +21,7 @@
 #include "core/number_text.h"
 #include "core/session/json_text.h"
 #include "core/session/options.h"
+#include "core/utf8.h"
 
 namespace attnscope {
 namespace {
