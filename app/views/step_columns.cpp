@@ -19,7 +19,7 @@ constexpr float k_column_head = 58;  ///< units above the bars: title, caption, 
 constexpr float k_column_gap = 8;    ///< between two columns
 constexpr float k_pad = 6;           ///< within a column
 constexpr float k_least_pitch = 15, k_most_key_pitch = 72;
-constexpr float k_thickest = 34;           ///< of a bar, and of a row of products
+constexpr float k_thickest = 34;           ///< of a bar
 constexpr float k_least_bars = 10;         ///< a row of products that is lower has cells instead of bars
 constexpr float k_two_lines = 27;          ///< from this pitch on, a number stands above its bar
 constexpr float k_least_beside = 92;       ///< a column of this width has room for a bar beside a number
@@ -255,11 +255,15 @@ float row_opacity(const StepScene& scene, int key) {
     return 0.15f + 0.85f * static_cast<float>(std::min(std::isnan(weight) ? 1 : weight, 1.0));
 }
 
+/// The height of a row of products and, where these are bars, of their sum: both are on one scale.
+float products_height(const Context& c) {
+    return std::min(c.ui.px(k_sum - 10), c.at.rows.pitch - c.ui.px(3));
+}
+
 void products(const Context& c, int step) {
     const Area& column = c.at.columns[static_cast<std::size_t>(step)];
     const ColorScale scale = colors_of(c, step);
-    const float high = std::min(c.ui.px(k_thickest), c.at.rows.pitch - c.ui.px(3)),
-                part = grown(c.scene, step);
+    const float high = products_height(c), part = grown(c.scene, step);
     for (int i = 0; i < c.at.rows.count && part > 0; ++i) {
         const float middle = c.at.rows.middle(i);
         const Area area{{column.min.x + c.ui.px(k_pad), middle - high / 2},
@@ -298,12 +302,14 @@ void sum(const Context& c, int column_index) {
     const Area& column = c.at.columns[static_cast<std::size_t>(column_index)];
     const Area area{{column.min.x + c.ui.px(k_pad), c.at.totals + c.ui.px(6)},
                     {column.max.x - c.ui.px(k_pad), column.max.y - c.ui.px(4)}};
-    const float zero = (area.min.y + area.max.y) / 2, part = grown(c.scene, step);
+    const float zero = (area.min.y + area.max.y) / 2, part = grown(c.scene, step),
+                high = products_height(c) >= c.ui.px(k_least_bars) ? products_height(c) : area.height();
     const bool current = c.scene.current == step;
     const StepRange range = c.scene.ranges[static_cast<std::size_t>(step)];
     c.list->AddLine({area.min.x, zero}, {area.max.x, zero}, ink(c.ui.theme.faint, 0.7f));
     if (part > 0) {
-        features(c, area, of.numbers, colors_of(c, step), part, 1);
+        const Area bars{{area.min.x, zero - high / 2}, {area.max.x, zero + high / 2}};
+        features(c, bars, of.numbers, colors_of(c, step), part, 1);
         lit_feature(c, column, of);
     }
     const float right = column.min.x - c.ui.px(10);

@@ -99,7 +99,8 @@ constexpr std::array k_questions = {
         "scaled-dot-product", "causal mask", weight_of_help, small_scores},
     Question{
         "How do two heads differ?",
-        "Each head has its own W_q and W_k, so it compares other features. Here are five that we designed: "
+        "Each head has its own W_q and W_k, so it compares different features. Here are five that we "
+        "designed: "
         "head 1 leads from a pronoun to its noun (“it” → “cat”), 2 from an adjective (“black” → “cat”), 3 "
         "from a verb to its subject (“cross” → “cat”), 4 to the word before, 5 to the same word. A row of "
         "equal "
