@@ -168,7 +168,8 @@ TEST_F(StepViewTest, ProductsAreBarsOnTheRangeOfTheirSumWithTheLockedFeatureOutl
     const ImRect place = column(k_products_column);
     move({2, 2});
     const gl::Pixels seen = picture();
-    const float pitch = place.GetHeight() / 8, wide = (place.GetWidth() - 12) / 16, half = 16;
+    const float pitch = place.GetHeight() / 8, wide = (place.GetWidth() - 12) / 16,
+                half = std::min(48.0f, pitch - 3) / 2 - 1;
     // `up` from the line of a key, in a feature, a third into its bar.
     const auto at = [&](int key, int feature, float up) {
         const float x = place.Min.x + 6 + (static_cast<float>(feature) + 0.33f) * wide,
@@ -188,6 +189,20 @@ TEST_F(StepViewTest, ProductsAreBarsOnTheRangeOfTheirSumWithTheLockedFeatureOutl
         ++bars;
     }
     EXPECT_GT(bars, 4);
+    // Below them their sum, with bars as long for the same number.
+    const auto at_sum = [&](int feature, float up) {
+        const float x = place.Min.x + 6 + (static_cast<float>(feature) + 0.33f) * wide;
+        return seen.at(static_cast<int>(x), static_cast<int>(place.Max.y + 30 - up));
+    };
+    for (int k = 0; k < 16; ++k) {
+        const auto length =
+            static_cast<float>(row.steps.back().numbers[static_cast<std::size_t>(k)] / largest) * half;
+        if (k == k_locked || std::abs(length) < 5) continue;
+        const float outward = length > 0 ? 1 : -1;
+        const std::uint32_t nothing = at_sum(k, -outward * 6);
+        EXPECT_NE(at_sum(k, length - 2 * outward), nothing) << k;
+        EXPECT_EQ(at_sum(k, length + 2 * outward), nothing) << k;
+    }
     // Above the lines of the first key nothing is drawn but the outline.
     std::set<int> outlined;
     const int y = static_cast<int>(place.Min.y + 6), x0 = static_cast<int>(place.Min.x + 8);
