@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string_view>
 #include <vector>
 
 #include "app/document/heads_order.h"
@@ -204,8 +205,12 @@ void texts_below(Desk& desk, const Ui& ui, const Survey& survey, const SurveyedH
     const bool is_ablated =
         std::ranges::find(ablated, HeadPlace{head.at.layer, head.at.head + 1}) != ablated.end();
     const float y = picture.max.y + ui.px(4);
-    const std::string name =
-        name_of_head(head, desk.document.presentation()) + (is_ablated ? ", ablated" : "");
+    std::string name = name_of_head(head, desk.document.presentation()) + (is_ablated ? ", ablated" : "");
+    // Where that does not fit, the number and the name are enough.
+    constexpr std::string_view k_before_number = "head ";
+    if (name.starts_with(k_before_number) &&
+        text_width(chosen ? ui.fonts.strong : ui.fonts.caption, name) > picture.width())
+        name.erase(0, k_before_number.size());
     draw_text(list, chosen ? ui.fonts.strong : ui.fonts.caption, {picture.min.x, y},
               ink(chosen ? ui.theme.text : ui.theme.secondary), name, Align::left, picture.width());
     const HeadsOrder& order = desk.state.heads_order;
