@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <chrono>
 #include <fstream>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <optional>
@@ -89,17 +90,18 @@ SavedState state_of(const Session& session, BackendWish backend) {
 
 /// One window and one workspace, driven frame by frame.
 struct Stand {
-    Window window;
+    std::shared_ptr<Waker> waker = std::make_shared<Waker>();
+    std::optional<Window> window;  ///< opens while the workspace computes, as the program's own
     Workspace workspace;
     FrameCallbacks callbacks;
     std::vector<double> frame_ms;
 
     Stand(const Session& session, const EvaluateOptions& options, BackendWish backend,
           const ShaderSource& shaders)
-        : window({.window = {}, .shaders = shaders}),
-          workspace(state_of(session, backend), options, window.waker(), shaders),
+        : workspace(state_of(session, backend), options, calling(waker), shaders),
           callbacks(workspace.callbacks()) {
-        workspace.offer_card(window.gl_version(), [this] { return window.share_context(); });
+        window.emplace(Window::Options{.window = {}, .shaders = shaders}, waker);
+        workspace.offer_card(window->gl_version(), [this] { return window->share_context(); });
         const auto draw = callbacks.draw;
         callbacks.draw = [this, draw](FrameInput& frame) {
             if (frame.last_frame_milliseconds > 0) frame_ms.push_back(frame.last_frame_milliseconds);
@@ -107,7 +109,7 @@ struct Stand {
         };
     }
 
-    void step() { window.step(callbacks); }
+    void step() { window->step(callbacks); }
     bool shows_the_session() {
         return !workspace.document().stale() && shows_its_lines() && shows_what_its_view_compares();
     }
@@ -154,7 +156,7 @@ void type(Stand& stand, int i) {
     }
     const std::string letters = "attention ";
     for (const InputEvent& event : typing(letters.substr(static_cast<std::size_t>(i) % letters.size(), 1)))
-        stand.window.push(event);
+        stand.window->push(event);
 }
 
 void change_heads(Stand& stand, int) {
@@ -183,7 +185,7 @@ void change_lines(Stand& stand, int i) {
 
 /// Moves the pointer over the middle of the window, where a view highlights what is under it.
 void move_pointer(Stand& stand, int i) {
-    stand.window.push(
+    stand.window->push(
         MouseMove{500.0f + 7.0f * static_cast<float>(i % 80), 400.0f + 5.0f * static_cast<float>(i % 60)});
 }
 
@@ -280,23 +282,23 @@ double idle_cpu_percent(Stand& stand, double seconds) {
         const double rested = at_rest ? milliseconds_since(*at_rest) / 1000 : 0;
         if (rested >= seconds) {
             percent = 100 * (cpu_seconds() - cpu) / rested;
-            return stand.window.close();
+            return stand.window->close();
         }
         stand.callbacks.draw(frame);
         const double age = milliseconds_since(start) / 1000;
         settled = age >= k_settling_seconds;
-        if (!settled) stand.window.request_frame_in(k_settling_seconds - age);
-        if (at_rest) stand.window.request_frame_in(seconds - rested);
+        if (!settled) stand.window->request_frame_in(k_settling_seconds - age);
+        if (at_rest) stand.window->request_frame_in(seconds - rested);
     };
     callbacks.wants_redraw = [&] {
         if (settled && !at_rest) {
             at_rest = Clock::now();
             cpu = cpu_seconds();
-            stand.window.request_frame_in(seconds);
+            stand.window->request_frame_in(seconds);
         }
         return stand.callbacks.wants_redraw && stand.callbacks.wants_redraw();
     };
-    stand.window.run(callbacks);
+    stand.window->run(callbacks);
     return percent;
 }
 

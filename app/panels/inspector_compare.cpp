@@ -10,6 +10,7 @@
 #include "app/panels/proof_table.h"
 #include "app/ui/widgets.h"
 #include "core/graph/explain.h"
+#include "core/graph/row_steps.h"
 #include "core/number_text.h"
 #include "core/picture/shown_matrix.h"
 #include "core/utf8.h"
@@ -20,6 +21,15 @@ namespace {
 std::string head_text(const Stage& stage, int head) {
     if (stage.shape().heads == 1) return "";
     return head < 0 ? ", mean of heads" : fmt::format(", head {}", head + 1);
+}
+
+/// The weight that a pair of a stage of scores gets; nullopt for other stages, and for a mean of heads.
+std::optional<double> weight_of(const Trace& trace, const Stage& scores, int head, const Cell& cell) {
+    const StageRole role = scores.info->role;
+    if (role != StageRole::scores && role != StageRole::masked_scores) return std::nullopt;
+    const Stage* weights = last_weights(trace, std::max(1, scores.layer));
+    if (!weights || (head < 0 && weights->shape().heads > 1)) return std::nullopt;
+    return weights->buffer.at(std::clamp(head, 0, weights->shape().heads - 1), cell.row, cell.column);
 }
 
 }  // namespace
@@ -85,6 +95,12 @@ void compare_proofs(Desk& desk, const Column& c, const ComparedCells& cells) {
     proof_table_heads(c, "A" + head_text(*cells.stage_a, cells.head_a),
                       "B" + head_text(*cells.stage_b, cells.head_b));
     proof_table(c, a, b, Differs::marked);
+    const auto outcome = [&](const Cell& in_a, const Cell& in_b) {
+        const auto of_a = weight_of(*cells.comparison->of.a.trace, *cells.stage_a, cells.head_a, in_a),
+                   of_b = weight_of(trace, *cells.stage_b, cells.head_b, in_b);
+        if (of_a && of_b) proof_table_outcome(c, "becomes weight", *of_a, *of_b, Differs::marked);
+    };
+    outcome(cells.a, cells.b);
     remark(c, a.remark.empty() ? "" : "A: " + a.remark);
     remark(c, b.remark.empty() ? "" : "B: " + b.remark);
     const int rival = cells.stage_b->info->columns == Axis::key_token ? rival_of(b, cells.b.column) : -1;
@@ -95,6 +111,7 @@ void compare_proofs(Desk& desk, const Column& c, const ComparedCells& cells) {
     heading(c, "ITS RIVAL: " + name_of(other_b), "");
     const auto& [of_a, of_b] = proofs(other_a, other_b);
     proof_table(c, of_a, of_b, Differs::marked);
+    outcome(other_a, other_b);
 }
 
 }  // namespace attnscope

@@ -126,8 +126,14 @@ void proof_table_heads(const Column& c, const std::string& first, const std::str
 
 void proof_table(const Column& c, const Proof& first, const Proof& second, Differs differs) {
     std::vector<PairedStep> steps = paired(first, second);
-    if (steps.empty()) steps.push_back({"value", first.value, second.value});
+    if (steps.empty() || !steps.back().a || !steps.back().b)
+        steps.push_back({"value", first.value, second.value});
     for (const PairedStep& step : steps) table_line(c, step, &step == &steps.back(), differs);
+}
+
+void proof_table_outcome(const Column& c, const std::string& label, double first, double second,
+                         Differs differs) {
+    table_line(c, {label, first, second}, false, differs);
 }
 
 int rival_of(const Proof& proof, int own) {

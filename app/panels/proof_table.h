@@ -14,9 +14,13 @@ void proof_table_heads(const Column& c, const std::string& first, const std::str
 
 /// How the second number of a line that differs is drawn: as news, or as one of another cell.
 enum class Differs { marked, plain };
-/// The steps of both proofs; those with the same label, whatever its numbers, stand on one line. A click on a
-/// number copies it.
+/// The steps of both proofs; those with the same label, whatever its numbers, stand on one line, and the last
+/// line has both values. A click on a number copies it.
 void proof_table(const Column& c, const Proof& first, const Proof& second, Differs differs);
+
+/// What becomes of the two values, below their steps.
+void proof_table_outcome(const Column& c, const std::string& label, double first, double second,
+                         Differs differs);
 
 /// The largest open number of a proof's row but for the cell's own; −1 if there is none.
 int rival_of(const Proof& proof, int own);

@@ -50,51 +50,54 @@ bool show(SavedState& state, const std::string& problem, bool may_use_card, cons
                          .shaders = run.shaders};
     look.window.width = state.width;
     look.window.height = state.height;
-    Window window(look);
-    Workspace workspace(state, run.options, window.waker(), run.shaders);
-    if (may_use_card) workspace.offer_card(window.gl_version(), [&] { return window.share_context(); });
+    const auto waker = std::make_shared<Waker>();
+    // The workspace computes while the window opens, and ends before it.
+    std::optional<Window> window;
+    Workspace workspace(state, run.options, calling(waker), run.shaders);
+    window.emplace(look, waker);
+    if (may_use_card) workspace.offer_card(window->gl_version(), [&] { return window->share_context(); });
     if (!problem.empty()) workspace.notice(problem, true);
-    run.end.watch(window.waker());
-    run.keeper.watch(window.waker());
+    run.end.watch(calling(waker));
+    run.keeper.watch(calling(waker));
 
     double computing_since = seconds_now();
     bool fonts_looked_at = false;
     std::string failure;
     const auto say = [&](const std::string& text, bool is_problem) {
         workspace.notice(text, is_problem);
-        window.request_frames(1);
+        window->request_frames(1);
     };
     FrameCallbacks callbacks = workspace.callbacks();
     const auto draw = callbacks.draw;
     callbacks.draw = [&](FrameInput& frame) {
         draw(frame);
-        window.set_theme(workspace.theme());
-        const float monitor = window.content_scale();
-        window.set_interface_scale(scale_that_fits(workspace.scale(),
-                                                   static_cast<float>(frame.width) / monitor,
-                                                   static_cast<float>(frame.height) / monitor));
-        window.set_title(workspace.title());
-        if (workspace.quits() || run.end.asked()) window.close();
-        if (!run.shaders.folder().empty()) window.request_frame_in(k_seconds_between_looks);
+        window->set_theme(workspace.theme());
+        const float monitor = window->content_scale();
+        window->set_interface_scale(scale_that_fits(workspace.scale(),
+                                                    static_cast<float>(frame.width) / monitor,
+                                                    static_cast<float>(frame.height) / monitor));
+        window->set_title(workspace.title());
+        if (workspace.quits() || run.end.asked()) window->close();
+        if (!run.shaders.folder().empty()) window->request_frame_in(k_seconds_between_looks);
         // Fonts are loaded for the first frame.
-        const std::string& fonts = window.host().layer().font_warning();
+        const std::string& fonts = window->host().layer().font_warning();
         if (!std::exchange(fonts_looked_at, true) && problem.empty() && !fonts.empty()) say(fonts, true);
         const bool computing = workspace.document().busy() && workspace.document().stale();
         if (!computing) computing_since = seconds_now();
         if (!computing) run.trial.set(false);
         if (computing && seconds_now() - computing_since > k_trial_seconds) run.trial.set(true);
-        if (computing) window.request_frame_in(k_trial_seconds);
-        run.keeper.look(with_placement(workspace.state(), window));
+        if (computing) window->request_frame_in(k_trial_seconds);
+        run.keeper.look(with_placement(workspace.state(), *window));
         const std::string kept_problem = run.keeper.problem();
         if (kept_problem == failure) return;
         failure = kept_problem;
         say(failure.empty() ? "saving the session works again" : failure, !failure.empty());
     };
-    window.run(callbacks);
-    state = with_placement(workspace.state(), window);
+    window->run(callbacks);
+    state = with_placement(workspace.state(), *window);
     run.keeper.look(state);
-    if (window.lost()) return true;
-    window.hide();
+    if (window->lost()) return true;
+    window->hide();
     if (!workspace.end_within(k_longest_end)) keep_and_leave(run.keeper, 0);
     run.trial.set(false);
     run.keeper.keep();

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <mutex>
 #include <utility>
 
 namespace attnscope {
@@ -21,43 +20,16 @@ double seconds_now() {
     return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-struct Window::Wake {
-    std::mutex mutex;
-    bool alive = true;
-    bool called = false;
-
-    void call() {
-        const std::scoped_lock lock(mutex);
-        if (!alive || std::exchange(called, true)) return;
-        GlfwWindow::wake();
-    }
-    bool take() {
-        const std::scoped_lock lock(mutex);
-        return std::exchange(called, false);
-    }
-    /// Whether there is a call to take. Its event may be gone: drawing reads events, too.
-    bool waits() {
-        const std::scoped_lock lock(mutex);
-        return called;
-    }
-    void end() {
-        const std::scoped_lock lock(mutex);
-        alive = false;
-    }
-};
-
-Window::Window(const Options& options)
+Window::Window(const Options& options, std::shared_ptr<Waker> waker)
     : window_(options.window),
       host_(window_.clipboard(), options.theme, options.shaders),
-      wake_(std::make_shared<Wake>()),
+      waker_(std::move(waker)),
       interface_scale_(options.interface_scale),
-      last_frame_(seconds_now()) {}
-
-Window::~Window() { wake_->end(); }
-
-std::function<void()> Window::waker() const {
-    return [wake = wake_] { wake->call(); };
+      last_frame_(seconds_now()) {
+    waker_->begin();
 }
+
+Window::~Window() { waker_->end(); }
 
 void Window::request_frames(int n) { frames_left_ = std::max(frames_left_, n); }
 
@@ -90,7 +62,7 @@ bool Window::collect_input(double wait_seconds) {
     std::vector<InputEvent> events = window_.take_events();
     // Each is taken, whatever the others say: a call that is not taken keeps later ones from waking the
     // window.
-    const bool damaged = window_.take_damage(), woken = wake_->take();
+    const bool damaged = window_.take_damage(), woken = waker_->take();
     const bool changed = !events.empty() || damaged || woken;
     for (InputEvent& event : events) host_.input().push(std::move(event));
     if (changed || !host_.input().empty()) request_frames(k_frames_after_input);
@@ -104,7 +76,7 @@ bool Window::collect_input(double wait_seconds) {
 /// How long no frame is needed.
 double Window::idle_seconds(const FrameCallbacks& callbacks) const {
     const bool input_waits = !host_.input().empty() || frames_left_ == k_frames_after_input;
-    if (input_waits || wake_->waits()) return 0;
+    if (input_waits || waker_->waits()) return 0;
     // Frames without input follow the screen's refresh even if its driver does not wait for it; meanwhile
     // input is handled at once.
     const bool animated = callbacks.wants_redraw && callbacks.wants_redraw();

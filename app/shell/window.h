@@ -2,7 +2,6 @@
 #pragma once
 
 #include <atomic>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -10,6 +9,7 @@
 
 #include "app/platform/context.h"
 #include "app/shell/frame.h"
+#include "app/shell/waker.h"
 
 namespace attnscope {
 
@@ -25,8 +25,8 @@ public:
         ShaderSource shaders = {};
     };
 
-    /// Throws Error(backend): no display, no OpenGL 3.3.
-    explicit Window(const Options& options);
+    /// `waker` wakes this window from now on. Throws Error(backend): no display, no OpenGL 3.3.
+    Window(const Options& options, std::shared_ptr<Waker> waker);
     ~Window();
 
     /// Runs until the window closes. An idle window waits for input, a wake or a requested frame, and draws
@@ -44,8 +44,6 @@ public:
     void close() { closing_ = true; }
     /// The graphics card was reset: run() has ended, and only a new window can draw.
     bool lost() const { return lost_; }
-    /// A function for other threads that requests a frame. It may be called even after the window is gone.
-    std::function<void()> waker() const;
 
     /// Adds an event as if it came from the user.
     void push(InputEvent event) { host_.input().push(std::move(event)); }
@@ -66,7 +64,6 @@ public:
     gl::Pixels pixels() const;
 
 private:
-    struct Wake;
     bool collect_input(double wait_seconds);
     double idle_seconds(const FrameCallbacks& callbacks) const;
     bool draw(const FrameCallbacks& callbacks);
@@ -74,7 +71,7 @@ private:
 
     GlfwWindow window_;
     FrameHost host_;
-    std::shared_ptr<Wake> wake_;
+    std::shared_ptr<Waker> waker_;
     float interface_scale_;
     int frames_left_ = 0;
     std::optional<double> due_;

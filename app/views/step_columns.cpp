@@ -24,6 +24,7 @@ constexpr float k_least_bars = 10;         ///< a row of products that is lower 
 constexpr float k_two_lines = 27;          ///< from this pitch on, a number stands above its bar
 constexpr float k_least_beside = 92;       ///< a column of this width has room for a bar beside a number
 constexpr float k_total = 24, k_sum = 58;  ///< height below the bars, without and with the sum of the values
+constexpr float k_shadow = 0.13f;          ///< opacity of the values behind the products
 constexpr float k_products = 1.9f;         ///< width of the products, in columns
 constexpr float k_others = 18;
 constexpr std::size_t k_measured_keys = 512;
@@ -248,6 +249,21 @@ void features(const Context& c, const Area& area, const std::vector<double>& num
     }
 }
 
+/// A key's value behind its products, which are a part of it.
+void shadows(const Context& c, const Area& area, const std::vector<double>& value, double most) {
+    const auto count = static_cast<float>(value.size());
+    const float width = area.width() / count, zero = (area.min.y + area.max.y) / 2,
+                half = area.height() / 2 - c.ui.px(1);
+    if (width < 2) return;
+    for (std::size_t k = 0; k < value.size(); ++k) {
+        if (!std::isfinite(value[k])) continue;
+        const float x = area.min.x + width * static_cast<float>(k),
+                    end = zero - static_cast<float>(value[k] / most) * half;
+        c.list->AddRectFilled({x + 0.5f, std::min(zero, end)}, {x + width - 0.5f, std::max(zero, end)},
+                              ink(c.ui.theme.text, k_shadow));
+    }
+}
+
 /// How opaque a row of products is that is drawn as cells: the fainter, the less weight its key has. Near 0
 /// it would else be the lightest on a dark surface.
 float row_opacity(const StepScene& scene, int key) {
@@ -264,6 +280,7 @@ void products(const Context& c, int step) {
     const Area& column = c.at.columns[static_cast<std::size_t>(step)];
     const ColorScale scale = colors_of(c, step);
     const float high = products_height(c), part = grown(c.scene, step);
+    const bool has_shadows = high >= c.ui.px(k_least_bars) && largest_value(c.scene.row) <= scale.max;
     for (int i = 0; i < c.at.rows.count && part > 0; ++i) {
         const float middle = c.at.rows.middle(i);
         const Area area{{column.min.x + c.ui.px(k_pad), middle - high / 2},
@@ -274,22 +291,24 @@ void products(const Context& c, int step) {
             continue;
         }
         c.list->AddLine({area.min.x, middle}, {area.max.x, middle}, ink(c.ui.theme.faint, 0.35f));
+        if (has_shadows) shadows(c, area, value_of_key(c.scene.row, key), scale.max);
         features(c, area, weighted_value(c.scene.row, key), scale, part, row_opacity(c.scene, key));
     }
-    if (part > 0)
-        draw_text(c.list, c.ui.fonts.mono_small, {column.max.x - c.ui.px(k_pad), column.min.y + c.ui.px(40)},
-                  ink(c.ui.theme.faint), "± " + short_text(scale.max), Align::right);
+    if (part <= 0) return;
+    const float y = column.min.y + c.ui.px(40);
+    draw_text(c.list, c.ui.fonts.mono_small, {column.max.x - c.ui.px(k_pad), y}, ink(c.ui.theme.faint),
+              "± " + short_text(scale.max), Align::right);
+    if (has_shadows && column.width() >= c.ui.px(k_least_beside + 40))
+        draw_text(c.list, c.ui.fonts.caption, {column.min.x + c.ui.px(k_pad), y}, ink(c.ui.theme.faint),
+                  fmt::format("shaded: {}", c.scene.row.values->info->symbol));
 }
 
 /// Outlines the feature that is pointed at or locked in the context: in the products and in their sum.
-void lit_feature(const Context& c, const Area& column, const RowStep& of) {
-    const Presentation& presentation = c.desk.document.presentation();
-    const Highlight lit = current_highlight(c.desk.state, presentation, &c.scene.trace);
-    const int feature = lit_column(lit, *of.stage->info);
-    const auto count = static_cast<int>(of.numbers.size());
-    if (feature < 0 || feature >= count) return;
-    const float left = column.min.x + c.ui.px(k_pad),
-                width = (column.width() - c.ui.px(2 * k_pad)) / static_cast<float>(count),
+void outline_feature(const Context& c, const Area& column, const RowStep& of) {
+    const int feature = lit_feature(c.desk, c.scene);
+    if (feature < 0) return;
+    const auto count = static_cast<float>(of.numbers.size());
+    const float left = column.min.x + c.ui.px(k_pad), width = (column.width() - c.ui.px(2 * k_pad)) / count,
                 x = left + width * static_cast<float>(feature);
     c.list->AddRect({x - 1, c.at.rows.origin}, {std::max(x + width, x + 1) + 1, column.max.y - c.ui.px(4)},
                     ink(c.ui.theme.text, 0.7f));
@@ -310,7 +329,7 @@ void sum(const Context& c, int column_index) {
     if (part > 0) {
         const Area bars{{area.min.x, zero - high / 2}, {area.max.x, zero + high / 2}};
         features(c, bars, of.numbers, colors_of(c, step), part, 1);
-        lit_feature(c, column, of);
+        outline_feature(c, column, of);
     }
     const float right = column.min.x - c.ui.px(10);
     draw_text(c.list, current ? c.ui.fonts.strong : c.ui.fonts.body, {right, zero - c.ui.px(4)},
@@ -476,6 +495,14 @@ void scroll(const Context& c, const Area& area) {
 
 }  // namespace
 
+int lit_feature(const Desk& desk, const StepScene& scene) {
+    if (!scene.has_products()) return -1;
+    const RowStep& sum = scene.row.steps.back();
+    const Highlight lit = current_highlight(desk.state, desk.document.presentation(), &scene.trace);
+    const int feature = lit_column(lit, *sum.stage->info);
+    return feature < static_cast<int>(sum.numbers.size()) ? feature : -1;
+}
+
 int StepScene::terms_shown() const {
     const double share = playback.share(0) / (playback.playing ? double{k_terms_reveal} : 1.0);
     return std::clamp(static_cast<int>(std::floor(share * terms() + 1e-6)), 0, terms());
@@ -512,30 +539,37 @@ std::pair<double, double> range_of_sums(const Proof& proof) {
     return {low, high};
 }
 
-/// The key and its terms' name, and the sum of the terms that are shown.
-void terms_title(const Ui& ui, const StepScene& scene, const Area& area) {
+/// What the terms make and their name, and the sum of those that are shown.
+void terms_title(const Ui& ui, const ShownSum& sum, const Area& area) {
     ImDrawList* list = ImGui::GetWindowDrawList();
-    const Proof& proof = scene.score;
-    const int shown = scene.terms_shown();
-    const std::string title =
-        fmt::format("“{}”: {}", legible(scene.key_label(scene.key)), proof.terms_title.text());
+    const Proof& proof = sum.proof;
+    const int shown = sum.shown;
+    const std::string title = fmt::format("{}: {}", sum.of, proof.terms_title.text());
     const float width = draw_text(list, ui.fonts.strong, area.min, ink(ui.theme.text), title, Align::left,
                                   0.6f * area.width());
     double so_far = 0;
     for (int k = 0; k < shown; ++k) so_far += proof.terms[std::size_t(k)].product();
-    const bool done = shown == scene.terms();
+    const bool done = shown == sum.terms();
     draw_text(list, ui.fonts.mono, {area.min.x + width + ui.px(16), area.min.y},
               ink(done ? ui.theme.text : ui.theme.secondary),
               done ? "= " + cell_text(proof.terms_result)
-                   : fmt::format("{} of {}: {}", shown, scene.terms(), cell_text(so_far)));
+                   : fmt::format("{} of {}: {}", shown, sum.terms(), cell_text(so_far)));
+}
+
+/// The width that a term gets where there is room: that of its name, if it is not too long.
+float widest_term(const Ui& ui, const Proof& proof) {
+    float width = ui.px(44);
+    for (const ProofTerm& term : proof.terms)
+        width = std::max(width, text_width(ui.fonts.mono_small, term.label) + ui.px(8));
+    return std::min(width, ui.px(96));
 }
 
 /// The terms as a staircase, each from the sum of those before it; at the end the whole sum.
-void staircase(const Ui& ui, const StepScene& scene, const Area& plot, double low, double high) {
+void staircase(const Ui& ui, const ShownSum& of, const Area& plot, double low, double high) {
     ImDrawList* list = ImGui::GetWindowDrawList();
-    const Proof& proof = scene.score;
-    const int shown = scene.terms_shown();
-    const float pitch = std::min(plot.width() / static_cast<float>(scene.terms() + 1), ui.px(44));
+    const Proof& proof = of.proof;
+    const int shown = of.shown;
+    const float pitch = std::min(plot.width() / static_cast<float>(of.terms() + 1), widest_term(ui, proof));
     const auto x = [&](double k) { return plot.min.x + pitch * static_cast<float>(k); };
     const auto y = [&](double value) {
         return plot.max.y - static_cast<float>((value - low) / (high - low)) * plot.height();
@@ -544,7 +578,7 @@ void staircase(const Ui& ui, const StepScene& scene, const Area& plot, double lo
     for (const ProofTerm& term : proof.terms)
         if (std::isfinite(term.product())) most = std::max(most, std::abs(term.product()));
     const ColorScale colors{&diverging_colormap(), -most, most};
-    list->AddLine({x(0), y(0)}, {x(scene.terms() + 1), y(0)}, ink(ui.theme.faint, 0.7f));
+    list->AddLine({x(0), y(0)}, {x(of.terms() + 1), y(0)}, ink(ui.theme.faint, 0.7f));
     const float gap = pitch >= ui.px(6) ? ui.px(1.5f) : 0;
     const auto block = [&](int k, double from, double to, Rgb8 color) {
         const float top = std::min(y(from), y(to));
@@ -562,25 +596,24 @@ void staircase(const Ui& ui, const StepScene& scene, const Area& plot, double lo
         if (!std::isfinite(product)) break;
         block(k, sum, sum + product, colors.color(product));
         sum += product;
-        if (k + 1 < scene.terms())
-            list->AddLine({x(k), y(sum)}, {x(k + 2), y(sum)}, ink(ui.theme.faint, 0.4f));
+        if (k + 1 < of.terms()) list->AddLine({x(k), y(sum)}, {x(k + 2), y(sum)}, ink(ui.theme.faint, 0.4f));
     }
     const int stride = std::max(1, static_cast<int>(std::ceil(ui.px(26) / pitch)));
-    for (int k = 0; k < scene.terms(); k += stride)
+    for (int k = 0; k < of.terms(); k += stride)
         name(k, ui.theme.faint, proof.terms[std::size_t(k)].label, stride == 1 ? pitch : 0);
-    if (shown != scene.terms() || !std::isfinite(sum)) return;
-    block(scene.terms(), 0, sum, ui.theme.secondary);
-    name(scene.terms(), ui.theme.secondary, "sum", 0);
+    if (shown != of.terms() || !std::isfinite(sum)) return;
+    block(of.terms(), 0, sum, ui.theme.secondary);
+    name(of.terms(), ui.theme.secondary, "sum", 0);
 }
 
 }  // namespace
 
-void score_terms(const Ui& ui, const StepScene& scene, const Area& area) {
-    terms_title(ui, scene, area);
-    const auto [low, high] = range_of_sums(scene.score);
+void added_terms(const Ui& ui, const ShownSum& sum, const Area& area) {
+    terms_title(ui, sum, area);
+    const auto [low, high] = range_of_sums(sum.proof);
     const Area plot{{area.min.x, area.min.y + ui.px(24)}, {area.max.x, area.max.y - ui.px(14)}};
     if (plot.height() < ui.px(24) || !(high > low)) return;
-    staircase(ui, scene, plot, low, high);
+    staircase(ui, sum, plot, low, high);
 }
 
 }  // namespace attnscope

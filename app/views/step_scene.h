@@ -38,7 +38,19 @@ struct StepScene {
 /// Draws the steps as columns with a row for each key, and below them what is summed up.
 void step_columns(Desk& desk, const Ui& ui, const StepScene& scene, const Area& area);
 
-/// Draws the terms of the chosen key's score one after the other, each where the last one ended.
-void score_terms(const Ui& ui, const StepScene& scene, const Area& area);
+/// The feature of the sum that is pointed at or locked; −1: none.
+int lit_feature(const Desk& desk, const StepScene& scene);
+
+/// A sum of products, of which some are shown.
+struct ShownSum {
+    std::string of;  ///< what it makes: "“to”", "Feature 3 of the context"
+    const Proof& proof;
+    int shown;
+
+    int terms() const { return static_cast<int>(proof.terms.size()); }
+};
+
+/// Draws the terms one after the other, each where the last one ended.
+void added_terms(const Ui& ui, const ShownSum& sum, const Area& area);
 
 }  // namespace attnscope

@@ -204,6 +204,21 @@ void sentence(const Ui& ui, const StepScene& scene, const Area& area) {
     ImGui::PopStyleColor();
 }
 
+// ---- what is added up
+
+/// The score of the chosen key; once the sum of the values is in focus, the feature of it that is locked.
+ShownSum shown_sum(Desk& desk, const StepScene& scene) {
+    const int last = static_cast<int>(scene.row.steps.size()) - 1, feature = lit_feature(desk, scene);
+    if (feature >= 0 && scene.current == last) {
+        const Stage& sum = *scene.step(last).stage;
+        const Proof& proof = desk.document.proof(sum, std::min(scene.row.head, sum.shape().heads - 1),
+                                                 {scene.row.row, feature});
+        return {fmt::format("Feature {} of the {}", feature + 1, scene.step(last).title), proof,
+                static_cast<int>(proof.terms.size())};
+    }
+    return {fmt::format("“{}”", legible(scene.key_label(scene.key))), scene.score, scene.terms_shown()};
+}
+
 void says_to_choose_a_head(const Ui& ui, const Area& area) {
     ImGui::SetCursorScreenPos({area.min.x + ui.px(24), area.min.y + ui.px(20)});
     ImGui::PushStyleColor(ImGuiCol_Text, ink(ui.theme.secondary));
@@ -250,7 +265,7 @@ void step_view(Desk& desk, const Ui& ui, const Area& area, const std::function<v
     if (!has_terms) return;
     ImGui::GetWindowDrawList()->AddLine({area.min.x, line + ui.px(k_sentence)},
                                         {area.max.x, line + ui.px(k_sentence)}, ink(ui.theme.line));
-    score_terms(ui, scene, {{left, line + ui.px(k_sentence + 10)}, body.max});
+    added_terms(ui, shown_sum(desk, scene), {{left, line + ui.px(k_sentence + 10)}, body.max});
 }
 
 }  // namespace attnscope

@@ -208,6 +208,23 @@ std::string spread_words(const SweepScene& scene, const Cell& cell) {
                        count < values ? fmt::format("; defined at {} of {} values", count, values) : "");
 }
 
+/// Marks the center of each row's local window, if there are windows.
+void mark_centers(const Ui& ui, ImDrawList& list, const ShownStage& shown, const MatrixPlace& place) {
+    const Stage* centers = shown.trace->find("center"_stage);
+    if (!centers) centers = shown.trace->find("alignment_center"_stage);
+    if (!centers || (shown.head.kind == HeadChoice::Kind::mean && centers->shape().heads > 1)) return;
+    const int head = std::clamp(shown.head_index(), 0, centers->shape().heads - 1);
+    const float half = std::min(ui.px(5), place.rows.pitch / 4);
+    for (int i = 0; i < place.rows.count && half >= 2; ++i) {
+        const float key = centers->buffer.at(head, i, 0);  // from 0
+        if (!(key >= 0 && key < static_cast<float>(place.columns.count))) continue;
+        const float x = place.columns.origin + (key + 0.5f) * place.columns.pitch,
+                    y = place.rows.begin(i + 1);
+        list.AddTriangleFilled({x - half, y - 1}, {x + half, y - 1}, {x, y - 1 - half}, ink(ui.theme.text));
+        list.AddTriangle({x - half, y - 1}, {x + half, y - 1}, {x, y - 1 - half}, ink(ui.theme.background));
+    }
+}
+
 enum class Panel { frame, mean, deviation };
 
 void panel(Desk& desk, const Ui& ui, const SweepScene& scene, Panel which, const SweepPlaces& at, int index) {
@@ -241,6 +258,7 @@ void panel(Desk& desk, const Ui& ui, const SweepScene& scene, Panel which, const
         paint_difference(desk, ui, *list, which == Panel::mean ? scene.swept.mean : scene.swept.deviation,
                          place.whole(), scale);
     cell_numbers(desk, ui, place, scale, false, number);
+    if (is_frame) mark_centers(ui, *list, scene.shown, place);
     if (scene.lit) {
         outline_row(ui, *list, place.whole(), scene.lit->row, place.rows.count);
         outline_cell(ui, *list, place.cell(*scene.lit));
@@ -250,7 +268,7 @@ void panel(Desk& desk, const Ui& ui, const SweepScene& scene, Panel which, const
     const bool has_gaps =
         !is_frame &&
         (scene.swept.spread->count.array() < static_cast<float>(scene.swept.frames.size())).any();
-    const std::string facts = is_frame                    ? kind_of(scene.swept.of.sweep, scene.frame->value)
+    const std::string facts = is_frame ? kind_of(scene.swept.of.sweep, scene.shown.trace->experiment)
                               : which == Panel::deviation ? "standard deviation"
                               : has_gaps                  ? "where defined"
                                                           : "";

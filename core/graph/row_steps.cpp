@@ -258,13 +258,18 @@ RowSteps row_steps(const Trace& trace, const Stage& weights, int head, int row) 
     return Writer(trace, *trace.record(weights.key()), head, row).write();
 }
 
-std::vector<double> weighted_value(const RowSteps& of, int key) {
-    const auto j = static_cast<std::size_t>(key);
+std::vector<double> value_of_key(const RowSteps& of, int key) {
     const Eigen::RowVectorXf value =
         of.values->buffer.row(std::min(of.head, of.values->shape().heads - 1), key);
-    std::vector<double> products;
-    for (const float each : value)
-        products.push_back(ProofTerm{"", static_cast<float>(of.weights[j]), each, of.closed[j]}.product());
+    return {value.begin(), value.end()};
+}
+
+std::vector<double> weighted_value(const RowSteps& of, int key) {
+    const auto j = static_cast<std::size_t>(key);
+    std::vector<double> products = value_of_key(of, key);
+    for (double& each : products)
+        each = ProofTerm{"", static_cast<float>(of.weights[j]), static_cast<float>(each), of.closed[j]}
+                   .product();
     return products;
 }
 

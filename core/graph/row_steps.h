@@ -54,6 +54,9 @@ const Stage* last_weights(const Trace& trace, int layer);
 /// the values times the weights and their sum, the context.
 RowSteps row_steps(const Trace& trace, const Stage& weights, int head, int row);
 
+/// The value of a key, one number for each feature. There must be values.
+std::vector<double> value_of_key(const RowSteps& of, int key);
+
 /// The value of a key times its weight, one number for each feature; zeros where the key is closed, even if
 /// its value is NaN. There must be values.
 std::vector<double> weighted_value(const RowSteps& of, int key);

@@ -83,18 +83,20 @@ Figure column_of(const Figure& keys, const RowSteps& row, std::size_t step, cons
     return figure;
 }
 
-Figure products_of(const Figure& keys, const RowSteps& row, const RowStep& of, const StepRange& range) {
+/// The features of each key: its value, or its value times its weight.
+Figure features_of(const Figure& keys, const RowSteps& row, std::vector<double> (*of)(const RowSteps&, int),
+                   std::string_view symbol, const StepRange& range) {
     Figure figure = keys;
     resize(figure, row.values->shape().columns);
     for (int j = 0; j < figure.rows; ++j) {
-        const std::vector<double> products = weighted_value(row, j);
+        const std::vector<double> numbers = of(row, j);
         for (int k = 0; k < figure.columns; ++k)
-            set_value(figure, figure.cell(j, k), products[static_cast<std::size_t>(k)],
+            set_value(figure, figure.cell(j, k), numbers[static_cast<std::size_t>(k)],
                       row.closed[static_cast<std::size_t>(j)]);
     }
     figure.scale = {&diverging_colormap(), range.min, range.max};
     figure.unit = Unit::real;
-    figure.title = fmt::format("{}  ±{}", of.symbol, short_text(range.max));
+    figure.title = fmt::format("{}  ±{}", symbol, short_text(range.max));
     return figure;
 }
 
@@ -107,18 +109,29 @@ double largest_of(const std::vector<double>& numbers) {
 
 /// The largest magnitude among the weighted values and their sum. Reads only the values that can have it,
 /// since they may lie on the card.
-double largest_value(const RowSteps& row) {
-    if (!row.values) return 0;
+double largest_product(const RowSteps& row) {
     double largest = largest_of(row.steps.back().numbers);
-    const double bound =
-        row.values->buffer.range(std::min(row.head, row.values->shape().heads - 1)).magnitude();
+    const double bound = largest_value(row);
     for (int j = 0; j < row.keys(); ++j)
         if (std::abs(row.weights[static_cast<std::size_t>(j)]) * bound > largest)
             largest = std::max(largest, largest_of(weighted_value(row, j)));
     return largest;
 }
 
+/// The range of the products and their sum; of the values, too, unless these leave little of it to them.
+StepRange range_of_products(const RowSteps& row) {
+    constexpr double k_most_room = 2.5;
+    if (!row.values) return {-1, 1};
+    const double products = largest_product(row), values = largest_value(row);
+    const double largest = values > products && values <= k_most_room * products ? values : products;
+    return largest > 0 ? StepRange{-largest, largest} : StepRange{-1, 1};
+}
+
 }  // namespace
+
+double largest_value(const RowSteps& row) {
+    return row.values->buffer.range(std::min(row.head, row.values->shape().heads - 1)).magnitude();
+}
 
 std::vector<StepRange> step_ranges(const RowSteps& row) {
     StepRange scores{0, 0};
@@ -126,8 +139,7 @@ std::vector<StepRange> step_ranges(const RowSteps& row) {
         for (const double each : step.numbers)
             if (std::isfinite(each)) range = {std::min(range.min, each), std::max(range.max, each)};
     };
-    const double largest = largest_value(row);
-    const StepRange values = largest > 0 ? StepRange{-largest, largest} : StepRange{-1, 1};
+    const StepRange products = range_of_products(row);
     // Biased and masked scores are compared with those before: one range for all of them.
     const auto are_scores = [](const RowStep& step) {
         return step.kind == StepKind::scores || (step.kind == StepKind::signed_ && step.stage);
@@ -148,7 +160,7 @@ std::vector<StepRange> step_ranges(const RowSteps& row) {
                     widen(range, step);
                 break;
             case StepKind::products:
-            case StepKind::sum: range = values; break;
+            case StepKind::sum: range = products; break;
         }
         if (!(range.min < range.max)) range.max = range.min + 1;
         ranges.push_back(range);
@@ -197,13 +209,23 @@ Sheet sheet_of_steps(const Trace& trace, const Stage& weights, const HeadChoice&
                                         .repeats_rows = repeats,
                                         .row_squeeze = k_flat});
                 break;
-            case StepKind::products:
-                sheet.panels.push_back({.figure = products_of(keys, row, step, ranges[i]),
-                                        .column = column,
-                                        .repeats_rows = repeats,
-                                        .row_squeeze = k_flat,
-                                        .column_squeeze = narrow});
+            case StepKind::products: {
+                const double of_values = std::max(ranges[i].max, largest_value(row));
+                sheet.panels.push_back(
+                    {.figure = features_of(keys, row, value_of_key, row.values->info->symbol,
+                                           {-of_values, of_values}),
+                     .column = column,
+                     .repeats_rows = repeats,
+                     .row_squeeze = k_flat,
+                     .column_squeeze = narrow});
+                sheet.panels.push_back(
+                    {.figure = features_of(keys, row, weighted_value, step.symbol, ranges[i]),
+                     .column = column + 1,
+                     .repeats_rows = repeats,
+                     .row_squeeze = k_flat,
+                     .column_squeeze = narrow});
                 break;
+            }
             case StepKind::sum: {
                 Figure sum = panel(make_row_figure(trace, *step.stage, head_on_screen(*step.stage, head),
                                                    presentation, query));
@@ -213,7 +235,7 @@ Sheet sheet_of_steps(const Trace& trace, const Stage& weights, const HeadChoice&
                                         short_text(ranges[i].max));
                 sheet.panels.push_back({.figure = std::move(sum),
                                         .row = 1,
-                                        .column = column - 1,
+                                        .column = column,
                                         .row_squeeze = k_flat,
                                         .column_squeeze = narrow});
                 break;

@@ -127,8 +127,8 @@ constexpr std::array k_questions = {
         "What is the output vector made of?",
         "The output, here the context, is the sum of the words' values, each times its word's weight. For "
         "“to” these are 0.550 times the value of “translate” plus 0.449 times that of “to”; the others get "
-        "almost none. The last column shows each product with its 16 features and, below, their sum. Feature "
-        "3, outlined: −1.358 − 2.121 = −3.479.",
+        "almost none. The last column shows each product with its 16 features, the value shaded behind it; "
+        "below is their sum. Feature 3, outlined: −1.358 − 2.121 = −3.479.",
         "scaled-dot-product", "", output_of_to},
     Question{
         "How do dot-product and additive scores differ?",
@@ -150,13 +150,14 @@ constexpr std::array k_questions = {
         "word. “noir” reads “black”: French puts the adjective after the noun, so the lines cross. ↑ and ↓ "
         "go from step to step, or click one. The model is trained.",
         "bahdanau-alignment", "", step_of_noir},
-    Question{"What is the difference between soft and hard, global and local attention?",
-             "Soft: softmax spreads a row's weight over all words (temperature 4, so that it shows); hard "
-             "attention "
-             "puts it all on one, sparsemax on a few. These three are global: they consider all words. Local "
-             "attention considers a window: local-m around the query's own place, local-p around one that it "
-             "predicts, fading with distance, so that rows of local-p sum to less than 1.",
-             "scaled-dot-product", "", of_normalizers, warm},
+    Question{
+        "What is the difference between soft and hard, global and local attention?",
+        "Soft: softmax spreads a row's weight over all words (at temperature 4, so that it shows). Hard: "
+        "all of it on one, a choice that has no gradient; sparsemax: on a few. These are global. Local "
+        "attention sees the words within 2 of a place, marked ▴: local-m of the query's own, local-p of "
+        "one that it predicts (here untrained), fading with distance, so that its rows sum to less than "
+        "1.",
+        "scaled-dot-product", "", of_normalizers, warm},
 };
 
 }  // namespace

@@ -8,6 +8,7 @@
 
 #include "core/error.h"
 #include "core/experiment/experiment.h"
+#include "core/number_text.h"
 #include "core/op/normalizers.h"
 #include "core/session/applies.h"
 #include "core/session/options.h"
@@ -144,13 +145,15 @@ bool sweeps_numbers(Sweep sweep) { return row_of(sweep).of_numbers; }
 
 std::string_view hint_of(Sweep sweep) { return row_of(sweep).hint; }
 
-std::string kind_of(Sweep sweep, std::string_view value) {
-    const std::optional<Normalization> normalization = find_choice<Normalization>(value);
-    if (sweep != Sweep::normalizer || !normalization) return "";
-    if (predicts_window(*normalization)) return "soft, local: around a place that the query predicts";
-    if (has_window(*normalization)) return "soft, local: around the query's own place";
-    switch (*normalization) {
-        case Normalization::hard: return "hard, global: all on one key";
+std::string kind_of(Sweep sweep, const Experiment& e) {
+    if (sweep != Sweep::normalizer) return "";
+    const Normalization normalization = e.weighting.normalizer;
+    if (has_window(normalization))
+        return fmt::format("soft, local: {} ±{}, marked",
+                           predicts_window(normalization) ? "a predicted place" : "the query's place",
+                           short_text(e.weighting.local_window));
+    switch (normalization) {
+        case Normalization::hard: return "hard, global: all on one key, no gradient";
         case Normalization::sparsemax: return "sparse, global: on a few keys";
         case Normalization::softmax:
         case Normalization::local_m:

@@ -28,8 +28,9 @@ std::string_view option_of(Sweep sweep);
 bool sweeps_numbers(Sweep sweep);
 /// What to look for in the pictures: "how the softmax sharpens and flattens".
 std::string_view hint_of(Sweep sweep);
-/// What kind a value is of, in a few words: "soft, global: over all keys"; "" where that says nothing.
-std::string kind_of(Sweep sweep, std::string_view value);
+/// What kind an experiment's value is of, in a few words: "soft, global: over all keys"; "" where that says
+/// nothing.
+std::string kind_of(Sweep sweep, const Experiment& experiment);
 /// "Seed 124", as a picture's title.
 std::string step_title(Sweep sweep, const std::string& value);
 

@@ -156,7 +156,7 @@ TEST_F(StepViewTest, BarsOfWeightsAreOnAFixedRange) {
 }
 
 /// “to” is 0.550 V(translate) + 0.449 V(to): in a feature each hangs below or stands above its line as far as
-/// its share of the range, and what has no weight is not drawn.
+/// its share of the range, before the shadow of the whole value; what has no weight has a shadow alone.
 TEST_F(StepViewTest, ProductsAreBarsOnTheRangeOfTheirSumWithTheLockedFeatureOutlined) {
     open_steps();
     constexpr int k_translate = 5, k_locked = 5;
@@ -164,7 +164,8 @@ TEST_F(StepViewTest, ProductsAreBarsOnTheRangeOfTheirSumWithTheLockedFeatureOutl
     const Trace& trace = *document().trace();
     const RowSteps row = row_steps(trace, weights(), 0, 4);
     const double largest = step_ranges(row).back().max;
-    const std::vector<double> products = weighted_value(row, k_translate);
+    const std::vector<double> products = weighted_value(row, k_translate),
+                              values = value_of_key(row, k_translate);
     const ImRect place = column(k_products_column);
     move({2, 2});
     const gl::Pixels seen = picture();
@@ -176,7 +177,7 @@ TEST_F(StepViewTest, ProductsAreBarsOnTheRangeOfTheirSumWithTheLockedFeatureOutl
                     y = place.Min.y + (static_cast<float>(key) + 0.5f) * pitch - up;
         return seen.at(static_cast<int>(x), static_cast<int>(y));
     };
-    int bars = 0;
+    int bars = 0, shadows = 0;
     for (int k = 0; k < 16; ++k) {
         const auto length = static_cast<float>(products[static_cast<std::size_t>(k)] / largest) * half;
         if (k == k_locked || std::abs(length) < 5) continue;
@@ -184,10 +185,22 @@ TEST_F(StepViewTest, ProductsAreBarsOnTheRangeOfTheirSumWithTheLockedFeatureOutl
         const float outward = length > 0 ? 1 : -1;
         const std::uint32_t background = at(k_translate, k, -outward * 6);
         EXPECT_NE(at(k_translate, k, length - 2 * outward), background) << "the bar reaches its number";
-        EXPECT_EQ(at(k_translate, k, length + 2 * outward), background) << "and ends there";
-        EXPECT_EQ(at(0, k, 4 * outward), at(0, k, 6 * outward)) << "“Can” has no weight";
+        EXPECT_NE(at(k_translate, k, length + 2 * outward), at(k_translate, k, length - 2 * outward))
+            << "and ends there";
         ++bars;
+        const auto length_of = [&](double value) { return static_cast<float>(value / largest) * half; };
+        const float whole = length_of(values[static_cast<std::size_t>(k)]);
+        if (std::abs(whole - length) < 6) continue;
+        const std::uint32_t shadow = at(k_translate, k, length + 2 * outward);
+        EXPECT_NE(shadow, background) << "where the shadow of the value goes on";
+        EXPECT_EQ(at(k_translate, k, whole - 2 * outward), shadow);
+        EXPECT_EQ(at(k_translate, k, whole + 2 * outward), background) << "and ends, too";
+        ++shadows;
+        const float of_can = length_of(value_of_key(row, 0)[static_cast<std::size_t>(k)]);
+        if (std::abs(of_can) < 6) continue;
+        EXPECT_EQ(at(0, k, of_can > 0 ? 4 : -4), shadow) << "“Can” has no weight";
     }
+    EXPECT_GE(shadows, 2);
     EXPECT_GT(bars, 4);
     // Below them their sum, with bars as long for the same number.
     const auto at_sum = [&](int feature, float up) {
@@ -203,7 +216,7 @@ TEST_F(StepViewTest, ProductsAreBarsOnTheRangeOfTheirSumWithTheLockedFeatureOutl
         EXPECT_NE(at_sum(k, length - 2 * outward), nothing) << k;
         EXPECT_EQ(at_sum(k, length + 2 * outward), nothing) << k;
     }
-    // Above the lines of the first key nothing is drawn but the outline.
+    // At the edge of the first key's row nothing is drawn but the outline.
     std::set<int> outlined;
     const int y = static_cast<int>(place.Min.y + 6), x0 = static_cast<int>(place.Min.x + 8);
     const std::uint32_t background = seen.at(x0, y);

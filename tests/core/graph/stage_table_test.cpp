@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <set>
+#include <utility>
 
 #include "core/error.h"
 #include "core/graph/graph.h"
@@ -14,16 +15,18 @@
 namespace attnscope {
 namespace {
 
-/// The stages of any of many random experiments.
-std::set<std::string_view> stages_of_random_experiments() {
-    std::set<std::string_view> found;
+/// The stages of any of many random experiments, with the mechanism that has them.
+std::set<std::pair<std::string_view, MechanismKind>> stages_of_random_experiments() {
+    std::set<std::pair<std::string_view, MechanismKind>> found;
     test::Dice dice(5);
     for (int i = 0; i < 400; ++i) {
         try {
-            const Graph graph = build(i % 4 == 0   ? test::random_seq2seq(dice)
-                                      : i % 4 == 1 ? test::random_transformer(dice)
-                                                   : test::random_attention(dice));
-            for (const GraphValue& value : graph.values) found.insert(value.key.stage->name);
+            const Experiment experiment = i % 4 == 0   ? test::random_seq2seq(dice)
+                                          : i % 4 == 1 ? test::random_transformer(dice)
+                                                       : test::random_attention(dice);
+            const Graph graph = build(experiment);
+            for (const GraphValue& value : graph.values)
+                found.emplace(value.key.stage->name, experiment.mechanism);
         } catch (const Error&) {
             continue;  // its settings exclude each other
         }
@@ -31,9 +34,20 @@ std::set<std::string_view> stages_of_random_experiments() {
     return found;
 }
 
-TEST(StageTableTest, EveryStageAndParameterIsOneOfSomeExperiment) {
+/// A stage of some mechanisms alone is one of each of them; any other is one of at least one.
+TEST(StageTableTest, EveryStageAndParameterIsOneOfSomeExperimentOfItsMechanisms) {
     const auto found = stages_of_random_experiments();
-    for (const StageInfo& info : stage_table()) EXPECT_TRUE(found.contains(info.name)) << info.name;
+    for (const StageInfo& info : stage_table()) {
+        std::set<MechanismKind> allowed, having;
+        for (const auto& [kind, name] : choices<MechanismKind>()) {
+            if (info.mechanisms.contains(kind)) allowed.insert(kind);
+            if (found.contains({info.name, kind})) having.insert(kind);
+        }
+        if (allowed.size() < choices<MechanismKind>().size())
+            EXPECT_EQ(having, allowed) << info.name;
+        else
+            EXPECT_FALSE(having.empty()) << info.name;
+    }
 }
 
 TEST(StageTableTest, NamesAreUniqueAndMasksAreStages) {

@@ -99,7 +99,7 @@ TEST(SheetTest, StepsAreTheNumbersOfOneRowKeyByKey) {
     const Sheet sheet = compose(trace, weights, {}, presentation);
     const RowSteps row = row_steps(trace, weights, 0, 3);
     EXPECT_EQ(sheet.title, "weights of “" + trace.rows[3] + "”, step by step");
-    ASSERT_EQ(sheet.panels.size(), row.steps.size());
+    ASSERT_EQ(sheet.panels.size(), row.steps.size() + 1) << "and the values before the products";
     for (std::size_t i = 0; i + 2 < row.steps.size(); ++i) {
         const Figure& figure = sheet.panels[i].figure;
         SCOPED_TRACE(row.steps[i].title);
@@ -113,11 +113,17 @@ TEST(SheetTest, StepsAreTheNumbersOfOneRowKeyByKey) {
             }
         }
     }
-    const Figure &products = sheet.panels[row.steps.size() - 2].figure, &sum = sheet.panels.back().figure;
-    const Stage& context = *trace.find("context"_stage);
+    const Figure &values = sheet.panels[row.steps.size() - 2].figure,
+                 &products = sheet.panels[row.steps.size() - 1].figure, &sum = sheet.panels.back().figure;
+    const Stage &value = *trace.find("value"_stage), &context = *trace.find("context"_stage);
     for (int k = 0; k < products.columns; ++k) {
         double total = 0;
-        for (int j = 0; j <= 3; ++j) total += products.values[products.cell(j, k)];
+        for (int j = 0; j <= 3; ++j) {
+            const float of_key = value.buffer.at(0, j, k);
+            EXPECT_EQ(values.values[values.cell(j, k)], of_key);
+            EXPECT_FLOAT_EQ(products.values[products.cell(j, k)], of_key * weights.buffer.at(0, 3, j));
+            total += products.values[products.cell(j, k)];
+        }
         EXPECT_NEAR(total, context.buffer.at(0, 3, k), 1e-5) << k;
         EXPECT_EQ(sum.values[sum.cell(0, k)], context.buffer.at(0, 3, k)) << k;
     }
@@ -129,8 +135,9 @@ TEST(SheetTest, StepsAreTheNumbersOfOneRowKeyByKey) {
         << "one head is its own mean";
 }
 
+/// With the values, where these are at most 2.5 times as large.
 TEST(SheetTest, WeightedValuesAndTheirSumShareTheRangeOfTheLargest) {
-    int of_sum = 0, of_products = 0;
+    int of_sum = 0, of_products = 0, of_values = 0;
     for (const char* example : {"scaled-dot-product", "causal", "multi-head"}) {
         const Trace trace = evaluate(load_example(example).experiment);
         const Stage& weights = *trace.find("weights"_stage);
@@ -139,14 +146,20 @@ TEST(SheetTest, WeightedValuesAndTheirSumShareTheRangeOfTheLargest) {
             Presentation presentation = on_paper(Compose::steps, 174);
             presentation.lock("weights"_stage, Cell{i, 0});
             const Sheet sheet = compose(trace, weights, {}, presentation);
-            const Figure &sum = sheet.panels.back().figure, &products = (sheet.panels.end() - 2)->figure;
+            const Figure &sum = sheet.panels.back().figure, &products = (sheet.panels.end() - 2)->figure,
+                         &values = (sheet.panels.end() - 3)->figure;
             const auto largest = [](const Figure& figure) {
                 float most = 0;
                 for (std::size_t k = 0; k < figure.values.size(); ++k)
                     if (figure.marks[k] == CellMark::value) most = std::max(most, std::abs(figure.values[k]));
                 return most;
             };
-            const float most = std::max(largest(sum), largest(products));
+            const float own = std::max(largest(sum), largest(products));
+            const float of_all = trace.find("value"_stage)->buffer.range(0).magnitude();
+            const bool with_values = of_all > own && of_all <= 2.5f * own;
+            const float most = with_values ? of_all : own;
+            of_values += with_values ? 1 : 0;
+            EXPECT_FLOAT_EQ(static_cast<float>(values.scale.max), std::max(of_all, most));
             (largest(sum) > largest(products) ? of_sum : of_products) += 1;
             for (const Figure* each : {&sum, &products}) {
                 EXPECT_FLOAT_EQ(static_cast<float>(each->scale.max), most);
@@ -156,6 +169,7 @@ TEST(SheetTest, WeightedValuesAndTheirSumShareTheRangeOfTheLargest) {
     }
     EXPECT_GT(of_sum, 0);
     EXPECT_GT(of_products, 0);
+    EXPECT_GT(of_values, 0);
 }
 
 TEST(SheetTest, OnAWiderPaperTheCellsGrowAndTheTypeDoesNot) {
