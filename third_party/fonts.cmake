@@ -10,6 +10,7 @@ set(font_folders
     truetype/lohit-devanagari lohit-devanagari-fonts lohit-devanagari
     truetype/tlwg tlwg
     truetype/ancient-scripts gdouros-symbola Symbola
+    truetype/noto google-noto-emoji google-noto-color-emoji-fonts noto
     truetype/dejavu dejavu dejavu-sans-fonts dejavu-sans-mono-fonts TTF)
 
 set(attnscope_font_files "")
@@ -56,6 +57,11 @@ endif()
 attnscope_find_font(lacking Symbola_hint.ttf)
 if(lacking)
     message(STATUS "Symbola is not on this machine: most emoji are shown as code points")
+endif()
+
+attnscope_find_font(lacking NotoColorEmoji.ttf)
+if(lacking)
+    message(STATUS "Noto Color Emoji is not on this machine: emoji have one color")
 endif()
 
 attnscope_find_font(lacking DejaVuSans.ttf DejaVuSans-Bold.ttf DejaVuSansMono.ttf)

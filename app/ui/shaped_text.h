@@ -61,7 +61,8 @@ public:
 private:
     struct Bitmap {
         gl::Texture2D texture;
-        float top;  ///< pixels from the line's top to the texture's
+        float top;                                 ///< pixels from the line's top to the texture's
+        std::optional<gl::Texture2D> colors = {};  ///< of its emoji
     };
     struct Part {
         int left, width;  ///< pixels of the line
@@ -84,7 +85,8 @@ private:
     static void draw(ImDrawList& list, const Bitmap& bitmap, ImVec2 top_left, ImU32 color);
     double ascent(const TextStyle& style);
 
-    std::optional<TextFace> face_;  ///< before the lines, which must not outlive it
+    std::optional<TextFace> face_;            ///< before the lines, which must not outlive it
+    std::optional<TextFace> face_of_glyphs_;  ///< in one color, as an atlas is
     bool no_fonts_ = false;
     std::map<const ImFont*, TextStyle> styles_;
     std::map<Key, Entry> entries_;

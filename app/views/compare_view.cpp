@@ -16,6 +16,7 @@
 #include "core/graph/row_entropy.h"
 #include "core/mechanism/mechanisms.h"
 #include "core/number_text.h"
+#include "core/picture/head_names.h"
 #include "core/session/comparisons.h"
 
 namespace attnscope {
@@ -63,13 +64,16 @@ std::optional<ShownStage> shown_of(const ComparedSide& side, const StageKey& key
 
 // ---- header
 
-/// "head 2 · layer 1", where there are several.
-std::string part_text(const Trace& trace, const HeadChoice& head, int layer) {
+/// "head 2: previous word · layer 1", where there are several.
+std::string part_text(const Trace& trace, const Presentation& presentation, const HeadChoice& head,
+                      int layer) {
     const int heads = trace.experiment.attention.heads, layers = layers_of(trace);
     std::string text;
     if (heads > 1)
-        text = head.kind == HeadChoice::Kind::one ? fmt::format("head {}", std::min(head.head, heads - 1) + 1)
-                                                  : "mean of the heads";
+        text = head.kind == HeadChoice::Kind::one
+                   ? head_title(presentation, heads, layers > 0 ? std::min(layer, layers) : 0,
+                                std::min(head.head, heads - 1))
+                   : "mean of the heads";
     if (layers > 1) text += (text.empty() ? "" : " · ") + fmt::format("layer {}", std::min(layer, layers));
     return text;
 }
@@ -441,8 +445,8 @@ void interact(Desk& desk, const Ui& ui, const CompareScene& scene, ComparePanel 
 }
 
 /// What stands above a matrix: its side, formula, head and range.
-void caption_of(const Ui& ui, const CompareScene& scene, ComparePanel panel, ImVec2 at, float width,
-                const ColorScale& scale) {
+void caption_of(const Desk& desk, const Ui& ui, const CompareScene& scene, ComparePanel panel, ImVec2 at,
+                float width, const ColorScale& scale) {
     if (panel == panel_difference)
         return panel_caption(ui, at.x, at.y, width, "B − A",
                              scene.difference->facts.differs() ? "" : "no cell differs",
@@ -450,7 +454,7 @@ void caption_of(const Ui& ui, const CompareScene& scene, ComparePanel panel, ImV
     const bool of_a = panel == panel_a;
     const ShownStage& shown = of_a ? *scene.a : *scene.b;
     const ComparedSide& side = of_a ? scene.comparison->of.a : scene.comparison->of.b;
-    const std::string part = part_text(*side.trace, side.head, side.layer);
+    const std::string part = part_text(*side.trace, desk.document.presentation(), side.head, side.layer);
     panel_caption(
         ui, at.x, at.y, width, of_a ? "A" : "B", formula_shown(*shown.trace, *shown.stage, shown.head),
         (of_a ? "pinned" : "live") + (part.empty() ? "" : ", " + part) + "  ·  range " + range_words(scale));
@@ -503,7 +507,7 @@ void matrices(Desk& desk, const Ui& ui, const CompareScene& scene, const Area& a
         const float next = panel < panel_difference && at.panels[panel + 1]
                                ? at.left[panel + 1] - at.labels_b - ui.px(12)
                                : area.max.x;
-        caption_of(ui, scene, panel, {view.min.x, area.min.y}, next - view.min.x, own);
+        caption_of(desk, ui, scene, panel, {view.min.x, area.min.y}, next - view.min.x, own);
     }
 }
 

@@ -115,6 +115,28 @@ void center(AxisPlace& columns, float width) {
     columns.view_max += shift;
 }
 
+/// Places what stands around the matrix: its operands, as wide on the left and as high above as `operands`,
+/// the row profile below and the color bar.
+void place_around(const Ui& ui, FocusLayout& layout, const Spacing& space, float top, ImVec2 operands,
+                  bool has_profile) {
+    const Area view = layout.view();
+    if (layout.left) {
+        const float right = view.min.x - space.operand_gap;
+        layout.left_area = {{right - operands.x, layout.rows.origin}, {right, layout.rows.end()}};
+        layout.row_label_right = layout.left_area.min.x - ui.px(10);
+    } else {
+        layout.row_label_right = view.min.x - ui.px(10);
+    }
+    if (layout.above)
+        layout.above_area = {{layout.columns.origin, top}, {layout.columns.end(), top + operands.y}};
+    if (has_profile)
+        layout.profile = Area{{view.min.x, view.max.y + ui.px(k_profile_gap)},
+                              {view.max.x, view.max.y + ui.px(k_profile_gap + k_profile_height)}};
+    const float bar_left = view.max.x + space.bar_gap;
+    layout.bar = {{bar_left, view.min.y},
+                  {bar_left + ui.px(k_bar_width), std::max(view.max.y, view.min.y + ui.px(80))}};
+}
+
 }  // namespace
 
 bool is_narrow(const Ui& ui, const Area& area) { return area.width() < ui.px(k_narrow_focus); }
@@ -164,26 +186,10 @@ FocusLayout lay_out_focus(Desk& desk, const Ui& ui, const ShownStage& shown, con
     layout.columns =
         place_axis(shown.columns(), cell.x, room.left, room.left + room.width, zoom.factor, zoom.x);
     center(layout.columns, room.width);
-    const Area view = layout.view();
 
     layout.column_label_bottom = room.top - ui.px(5);
     layout.column_label_room = layout.column_label_bottom - (level_top - ui.px(24 + 4));
-    if (layout.left) {
-        const float right = view.min.x - space.operand_gap;
-        layout.left_area = {{right - left_width, layout.rows.origin}, {right, layout.rows.end()}};
-        layout.row_label_right = layout.left_area.min.x - ui.px(10);
-    } else {
-        layout.row_label_right = view.min.x - ui.px(10);
-    }
-    if (layout.above)
-        layout.above_area = {{layout.columns.origin, body.min.y},
-                             {layout.columns.end(), body.min.y + above_height}};
-    if (has_profile)
-        layout.profile = Area{{view.min.x, view.max.y + ui.px(k_profile_gap)},
-                              {view.max.x, view.max.y + ui.px(k_profile_gap + k_profile_height)}};
-    const float bar_left = view.max.x + space.bar_gap;
-    layout.bar = {{bar_left, view.min.y},
-                  {bar_left + ui.px(k_bar_width), std::max(view.max.y, view.min.y + ui.px(80))}};
+    place_around(ui, layout, space, body.min.y, {left_width, above_height}, has_profile);
     return layout;
 }
 

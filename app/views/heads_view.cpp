@@ -52,7 +52,9 @@ float names_field(Desk& desk, const Ui& ui, const Area& area, float y, float lef
     return width + label + ui.px(14);
 }
 
-void header(Desk& desk, const Ui& ui, const Area& area, const Survey* survey, const Stage& stage) {
+/// `taken` is the width at the right end of the first line that something else has.
+void header(Desk& desk, const Ui& ui, const Area& area, const Survey* survey, const Stage& stage,
+            float taken) {
     ImDrawList* list = ImGui::GetWindowDrawList();
     const Trace& trace = *desk.document.trace();
     const int layers = layers_of(trace), heads = stage.shape().heads;
@@ -64,7 +66,7 @@ void header(Desk& desk, const Ui& ui, const Area& area, const Survey* survey, co
               ink(ui.theme.secondary),
               count + "  ·  click a head to show it everywhere, Shift+click to compare it" +
                   (stage.layer > 0 ? ", right-click to ablate it" : ""),
-              Align::left, area.width() - title - ui.px(14));
+              Align::left, std::max(ui.px(20), area.width() - title - ui.px(28) - taken));
     const float y = area.min.y + ui.px(34), label = text_width(ui.fonts.body, "Sort by") + ui.px(10);
     draw_text(list, ui.fonts.body, {area.min.x, y + ui.px(4)}, ink(ui.theme.secondary), "Sort by");
     const auto help_of_order = [](const HeadsOrder& order) -> std::string {
@@ -113,6 +115,27 @@ ColorScale common_scale(const Desk& desk, const Survey& survey, const Trace& tra
         scale.max = std::max(scale.max, own.max);
     }
     return scale;
+}
+
+/// The colors of the common range, from `right` to the left; returns their width.
+float legend(const Ui& ui, const ColorScale& scale, float right, float top) {
+    constexpr int k_steps = 48;
+    ImDrawList* list = ImGui::GetWindowDrawList();
+    const float width = ui.px(96), height = ui.px(9), y = top + ui.px(10);
+    const auto number = [&](float x, double value, Align align) {
+        return draw_text(list, ui.fonts.mono_small, {x, top + ui.px(8)}, ink(ui.theme.secondary),
+                         short_text(value), align);
+    };
+    const float high = number(right, scale.max, Align::right), left = right - high - ui.px(6) - width;
+    for (int i = 0; i < k_steps; ++i) {
+        const auto x_of = [&](int step) {
+            return left + width * static_cast<float>(step) / static_cast<float>(k_steps);
+        };
+        const double share = (i + 0.5) / k_steps;
+        list->AddRectFilled({x_of(i), y}, {x_of(i + 1), y + height}, ink(scale.color(scale.value_at(share))));
+    }
+    const float low = number(left - ui.px(6), scale.min, Align::right);
+    return right - (left - ui.px(6) - low);
 }
 
 /// Shows a head everywhere: in its layer.
@@ -327,9 +350,12 @@ void heads_view(Desk& desk, const Ui& ui, const Area& area, const Run&) {
     const std::shared_ptr<const Survey> survey = desk.document.survey();
     const Trace& trace = *desk.document.trace();
     const Stage& stage = surveyed_stage(trace, desk.document.presentation());
-    header(desk, ui, inside, survey.get(), stage);
+    std::optional<ColorScale> scale;
+    if (survey && !survey->heads.empty()) scale = common_scale(desk, *survey, *survey->of.trace);
+    const float taken = scale ? legend(ui, *scale, inside.max.x, inside.min.y) : 0;
+    header(desk, ui, inside, survey.get(), stage, taken);
     const Area body{{inside.min.x, inside.min.y + ui.px(k_heads_header + 14)}, inside.max};
-    if (!survey || survey->heads.empty()) {
+    if (!scale) {
         if (!survey || survey->problem.empty())
             draw_text(ImGui::GetWindowDrawList(), ui.fonts.body, body.min, ink(ui.theme.secondary),
                       "Analyzing every head…", Align::left, body.width());
@@ -346,11 +372,10 @@ void heads_view(Desk& desk, const Ui& ui, const Area& area, const Run&) {
     const Area tiles = words.inside(body);
     const Grid grid = grid_in(tiles);
     if (grid.side < 2) return;
-    const ColorScale scale = common_scale(desk, *survey, *survey->of.trace);
     for (int i = 0; i < count; ++i) {
         const SurveyedHead& head = *heads[static_cast<std::size_t>(i)];
         const Area place = grid.place(tiles, i);
-        tile(desk, ui, *survey, head, scale, grid, place);
+        tile(desk, ui, *survey, head, *scale, grid, place);
         const ShownStage shown = shown_head(*survey, head);
         const WordRoom own{i % grid.columns == 0 ? words.left : 0, i < grid.columns ? words.above : 0};
         if (own.left > 0 || own.above > 0) words_of(desk, ui, shown, picture_in(place, shown), own);

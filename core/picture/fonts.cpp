@@ -43,6 +43,13 @@ std::vector<fs::path> FontFiles::all() const {
             files.push_back(file);
     }
     files.insert(files.end(), more.begin(), more.end());
+    if (!emoji.empty()) files.push_back(emoji);
+    return files;
+}
+
+FontFiles FontFiles::in_one_color() const {
+    FontFiles files = *this;
+    files.emoji.clear();
     return files;
 }
 
@@ -59,7 +66,7 @@ std::vector<fs::path> font_folders() {
                    {"/usr/share/fonts/opentype/inter", "/usr/share/fonts/truetype/jetbrains-mono",
                     "/usr/share/fonts/truetype/dejavu", "/usr/share/fonts/truetype/droid",
                     "/usr/share/fonts/truetype/lohit-devanagari", "/usr/share/fonts/truetype/tlwg",
-                    "/usr/share/fonts/truetype/ancient-scripts"});
+                    "/usr/share/fonts/truetype/ancient-scripts", "/usr/share/fonts/truetype/noto"});
     return folders;
 }
 
@@ -93,6 +100,7 @@ FontFiles find_fonts(std::span<const fs::path> folders) {
     if (files.fallback_bold.empty()) files.fallback_bold = files.fallback;
     for (const std::string_view name : k_more_fonts)
         if (fs::path file = find_font_file(folders, name); !file.empty()) files.more.push_back(file);
+    files.emoji = find({"NotoColorEmoji.ttf"});
     return files;
 }
 

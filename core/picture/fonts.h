@@ -19,9 +19,12 @@ struct FontFiles {
     /// For what all of these lack, as far as they are installed: Droid Sans Fallback (Chinese, Japanese),
     /// Lohit Devanagari, Waree (Thai), Symbola (emoji in one color).
     std::vector<std::filesystem::path> more = {};
+    std::filesystem::path emoji = {};  ///< Noto Color Emoji; empty if it is not installed
 
     /// Every file, each once.
     std::vector<std::filesystem::path> all() const;
+    /// The fonts without the color emoji.
+    FontFiles in_one_color() const;
     bool operator==(const FontFiles&) const = default;
 };
 

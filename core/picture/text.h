@@ -34,13 +34,15 @@ struct TextExtent {
     double ascent = 0;
 };
 
-/// Text as a bitmap of one color: row by row, 255 where it covers a pixel.
+/// Text as a bitmap of one color, row by row, 255 where it covers a pixel; and over it what has colors of its
+/// own, emoji.
 struct TextShades {
     static constexpr int k_margin = 2;  ///< pixels around the text's box, for ink beyond it
     int width = 0;
     int height = 0;
     int baseline = 0;  ///< of the first line, from the top
     std::vector<std::uint8_t> alpha = {};
+    std::vector<std::uint8_t> rgba = {};  ///< of the emoji, not multiplied by alpha; empty if there are none
 };
 
 /// A line of text with the places of a caret in it. `byte` counts the text as it was given; it is shown as
