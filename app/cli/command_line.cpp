@@ -68,11 +68,10 @@ struct HowArguments {
     EvaluateOptions options(const Session& session) {
         EvaluateOptions options = window_options();
         const ShaderSource source = shader_source();
-        const bool recurrent = mechanism_rule(session.experiment.mechanism).is_recurrent;
+        const std::string why = why_on_cpu(session.experiment.mechanism);
         const bool on_card = backend == BackendWish::gpu;
-        if (on_card && recurrent)
-            print_error("--backend gpu: sequence to sequence runs on the CPU: leave the flag out");
-        if (on_card && !recurrent && !backend_) backend_ = choose_backend(BackendWish::gpu, source).backend;
+        if (on_card && !why.empty()) print_error("--backend gpu: " + why + ": leave the flag out");
+        if (on_card && why.empty() && !backend_) backend_ = choose_backend(BackendWish::gpu, source).backend;
         options.backend = backend_.get();
         return options;
     }

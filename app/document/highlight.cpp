@@ -1,5 +1,6 @@
 #include "app/document/highlight.h"
 #include "core/graph/stage_table.h"
+#include "core/mechanism/mechanisms.h"
 
 namespace attnscope {
 namespace {
@@ -32,9 +33,11 @@ int lit(const Highlight& highlight, Axis axis) {
 bool has_two_sides(const Trace& trace) {
     const Stage* scores = trace.find("scores"_stage);
     const Experiment& e = trace.experiment;
-    return trace.find("source"_stage) || trace.find("tokens_kv"_stage) || trace.find("embedding_kv"_stage) ||
-           e.is_given("query") || e.is_given("key") ||
-           (scores && scores->shape().rows != scores->shape().columns);
+    const Mechanism& mechanism = mechanism_of(e);
+    const StageInfo* keys = mechanism.first.is_of_keys ? mechanism.first.tokens : mechanism.second.tokens;
+    const bool has_keys = mechanism.first.is_of_keys || mechanism.second.is_of_keys;
+    return (has_keys && trace.find(keys)) || trace.find("embedding_kv"_stage) || e.is_given("query") ||
+           e.is_given("key") || (scores && scores->shape().rows != scores->shape().columns);
 }
 
 Highlight highlight_token(int token) { return {.query = token, .key = token}; }

@@ -71,9 +71,8 @@ void ParityRun::run(Experiment experiment, std::stop_token cancel) {
 }
 
 void ParityRun::compare_both(ParityReport& report, const Experiment& experiment, std::stop_token cancel) {
-    if (mechanism_rule(experiment.mechanism).is_recurrent)
-        throw Error(ErrorKind::backend,
-                    "sequence to sequence always runs on the CPU: there is nothing to compare");
+    if (const std::string why = why_on_cpu(experiment.mechanism); !why.empty())
+        throw Error(ErrorKind::backend, why + ": there is nothing to compare");
     const std::shared_ptr<Backend> backend = give_backend_();
     EvaluateOptions options = options_;
     options.cancel = cancel;

@@ -82,12 +82,11 @@ std::string backend_text(const Desk& desk, const Ui& ui, float room) {
     // The trace may have been computed elsewhere than chosen: sequence to sequence, or a trace
     // that is not yet replaced.
     const bool as_chosen = report.on_card == on_card;
-    const bool recurrent = trace && mechanism_rule(trace->experiment.mechanism).is_recurrent;
     const bool trains = desk.document.is_of_run() && desk.document.training().moving;
     const std::string reason =
         trains      ? fmt::format("training on the CPU: step {}", desk.document.experiment().training.step)
         : as_chosen ? report.reason
-        : recurrent ? "seq2seq always runs on the CPU"
+        : trace     ? why_on_cpu(trace->experiment.mechanism)
                     : "";
     const std::string whole = reason.empty() ? name : name + " · " + reason;
     return text_width(ui.fonts.caption, whole) <= room ? whole : name;

@@ -323,7 +323,7 @@ std::string summary(const AlignmentScene& scene) {
     text += scene.matrix.row_fully_masked(scene.step)
                 ? "  ·  every source word is masked"
                 : "  ·  attends most to “" + scene.word(most.column) + "” " + cell_text(weight);
-    if (const Stage* center = trace.find("alignment_center"_stage))
+    if (const Stage* center = trace.find(mechanism_of(trace.experiment).center))
         text += "  ·  window around word " + short_text(center->buffer.at(0, scene.step, 0) + 1.0);
     if (trace.experiment.seq2seq.encoder == Encoder::forward)
         text += "  ·  forward encoder: each annotation covers only the words up to its own";

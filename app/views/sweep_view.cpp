@@ -210,8 +210,7 @@ std::string spread_words(const SweepScene& scene, const Cell& cell) {
 
 /// Marks the center of each row's local window, if there are windows.
 void mark_centers(const Ui& ui, ImDrawList& list, const ShownStage& shown, const MatrixPlace& place) {
-    const Stage* centers = shown.trace->find("center"_stage);
-    if (!centers) centers = shown.trace->find("alignment_center"_stage);
+    const Stage* centers = shown.trace->find(mechanism_of(shown.trace->experiment).center);
     if (!centers || (shown.head.kind == HeadChoice::Kind::mean && centers->shape().heads > 1)) return;
     const int head = std::clamp(shown.head_index(), 0, centers->shape().heads - 1);
     const float half = std::min(ui.px(5), place.rows.pitch / 4);

@@ -58,7 +58,7 @@ void check_numbers(const Experiment& e) {
     const auto two_variances =
         2 * static_cast<float>(e.attention.bandwidth) * static_cast<float>(e.attention.bandwidth);
     if (!(e.attention.bandwidth > 0) || !std::isnormal(two_variances))
-        refuse("bandwidth is out of range: use 1e-18 to 1e18");
+        refuse(fmt::format("bandwidth {} is out of range: use 1e-18 to 1e18", e.attention.bandwidth));
     if (!(e.attention.layer_norm_epsilon > 0 && e.attention.layer_norm_epsilon <= 1))
         refuse(fmt::format("layer-norm-epsilon {} is out of range: it must be above 0 and at most 1",
                            e.attention.layer_norm_epsilon));

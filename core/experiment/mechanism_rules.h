@@ -54,6 +54,11 @@ constexpr const MechanismRule& mechanism_rule(MechanismKind kind) {
     return k_mechanism_rules[static_cast<std::size_t>(kind)];
 }
 
+/// Why the GPU does not compute a mechanism, in one line; empty if it does.
+inline std::string why_on_cpu(MechanismKind kind) {
+    return mechanism_rule(kind).is_recurrent ? std::string(name_of(kind)) + " always runs on the CPU" : "";
+}
+
 /// A set of mechanisms.
 class MechanismSet {
 public:

@@ -26,21 +26,22 @@ std::size_t bytes_on_device(const Trace& trace) {
     return bytes;
 }
 
+/// What is large, by its weights: "512 × 512 tokens with 8 heads", "12 steps over 9 words".
+std::string size_words(const Graph& graph) {
+    const auto weights = std::ranges::find_if(
+        graph.values, [](const GraphValue& value) { return value.key.stage->role == StageRole::weights; });
+    if (weights == graph.values.end()) return "the matrices";
+    const Shape& shape = weights->shape;
+    if (!shape.per_head) return fmt::format("{} steps over {} words", shape.rows, shape.columns);
+    return fmt::format("{} × {} tokens with {} heads", shape.rows, shape.columns, shape.heads);
+}
+
 void require_bytes(const Graph& graph, std::size_t needed, std::size_t limit, const std::string& memory) {
     if (needed <= limit) return;
-    const auto weights = std::ranges::find_if(graph.values, [](const GraphValue& value) {
-        return value.key.stage->role == StageRole::weights && value.key.stage->per_head;
-    });
-    const std::string what =
-        weights != graph.values.end()
-            ? fmt::format("{} × {} tokens with {} heads", weights->shape.rows, weights->shape.columns,
-                          weights->shape.heads)
-            : fmt::format("{} steps over {} words", graph.find("decoder_context"_stage)->shape.rows,
-                          graph.find("source"_stage)->shape.rows);
     throw Error(
         ErrorKind::too_large,
-        fmt::format("{} need {} MiB of {} and {} MiB are free: shorten the sentence or use fewer heads", what,
-                    needed >> 20, memory, limit >> 20));
+        fmt::format("{} need {} MiB of {} and {} MiB are free: shorten the sentence or use fewer heads",
+                    size_words(graph), needed >> 20, memory, limit >> 20));
 }
 
 struct Needed {

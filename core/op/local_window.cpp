@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "core/op/gradient_proof.h"
+#include "core/op/sigmoid.h"
 
 namespace attnscope::op {
 
@@ -60,7 +61,7 @@ void PredictedCenters::backward(const Backward& at) const {
         for (Eigen::Index i = 0; i < at.gradient(h).rows(); ++i) {
             const Eigen::VectorXd q = at.input(0, h).row(i).transpose().cast<double>();
             const Eigen::VectorXd t = (W * q).array().tanh();
-            const double s = 1 / (1 + std::exp(-v.dot(t)));
+            const double s = sigmoid(v.dot(t));
             const double du = double{at.gradient(h)(i, 0)} * keys * s * (1 - s);
             const Eigen::VectorXd dt = du * v.array() * (1 - t.array().square());
             if (at.wants(0)) at.sum(0, h).row(i) += (W.transpose() * dt).cast<float>().transpose();
@@ -96,7 +97,7 @@ void PredictedCenters::explain_gradient(Proof& proof, const GradientCell& cell) 
     /// du and t of one query, as in backward().
     const auto hidden = [&](int h, int i) -> std::pair<double, Eigen::VectorXd> {
         const Eigen::VectorXd t = (W * cell.in_row(0, h, i).transpose().cast<double>()).array().tanh();
-        const double s = 1 / (1 + std::exp(-v.dot(t)));
+        const double s = sigmoid(v.dot(t));
         return {double{cell.d(h, i, 0)} * keys * s * (1 - s), t};
     };
     if (cell.input == 0) {
@@ -151,7 +152,7 @@ void PredictedCenters::explain(Proof& proof, const Cell& cell, const CenterWords
     double x = 0;
     for (Eigen::Index k = 0; k < units.size(); ++k) x += cell.at(2, 0, static_cast<int>(k)) * units(k);
     proof.add_step(fmt::format("v_p · tanh(W_p {})", words.letter), x);
-    proof.add_step("sigmoid", 1 / (1 + std::exp(-x)));
+    proof.add_step("sigmoid", sigmoid(x));
     proof.add_step(fmt::format("× {} = {}", words.keys, keys), cell.value);
 }
 

@@ -14,17 +14,17 @@ Op sparsemax(SoftmaxAxis) { return op::Sparsemax{}; }
 
 using Window = Normalizer::Window;
 constexpr std::array k_normalizers = {
-    Normalizer{Normalization::softmax, "turns each row into positive weights that sum to 1", Window::none,
-               softmax, softmax_rows},
-    Normalizer{Normalization::hard, "all weight on one key, the first if several tie", Window::none, hardmax,
-               op::hardmax_rows},
-    Normalizer{Normalization::local_m, "a window around the query's own position (Luong)", Window::at_query,
-               softmax, softmax_rows},
+    Normalizer{Normalization::softmax, "turns each row into positive weights that sum to 1",
+               "soft, global: over all keys", Window::none, softmax, softmax_rows},
+    Normalizer{Normalization::hard, "all weight on one key, the first if several tie",
+               "hard, global: all on one key, no gradient", Window::none, hardmax, op::hardmax_rows},
+    Normalizer{Normalization::local_m, "a window around the query's own position (Luong)",
+               "soft, local: the query's place", Window::at_query, softmax, softmax_rows},
     Normalizer{Normalization::local_p, "a window around a position predicted from the query (Luong)",
-               Window::predicted, softmax, softmax_rows},
+               "soft, local: a predicted place", Window::predicted, softmax, softmax_rows},
     Normalizer{Normalization::sparsemax,
-               "the nearest weights that sum to 1: low scores get exactly 0 (Martins)", Window::none,
-               sparsemax, op::sparsemax_rows},
+               "the nearest weights that sum to 1: low scores get exactly 0 (Martins)",
+               "sparse, global: on a few keys", Window::none, sparsemax, op::sparsemax_rows},
 };
 
 }  // namespace

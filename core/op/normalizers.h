@@ -15,6 +15,7 @@ struct Op;
 struct Normalizer {
     Normalization choice;
     std::string_view summary;
+    std::string_view kind;  ///< soft or hard, global or local: "soft, global: over all keys"
     /// Local attention is limited to keys within D of a center; the window is part of the mask.
     enum class Window { none, at_query, predicted } window;
     /// The operation that turns masked scores into weights.

@@ -31,10 +31,11 @@ struct Source {
     const std::optional<PinnedSide>& pinned;
 };
 
-/// The rows of a decoder's steps bear the words that it says, as papers have them, rather than what each step
+/// The rows of a decoder's steps have the words that it says, as papers have them, rather than what each step
 /// reads and says ("un→chat").
 void name_words_said(Figure& figure, const Trace& trace, const Stage& stage) {
-    if (!trace.find("decoder_context"_stage) || stage.info->rows != Axis::query_token) return;
+    const bool has_steps = mechanism_rule(trace.experiment.mechanism).is_recurrent;
+    if (!has_steps || stage.info->rows != Axis::query_token) return;
     std::vector<std::string> words = said_words(trace);
     if (words.size() != figure.row_labels.size()) return;
     figure.row_labels = std::move(words);

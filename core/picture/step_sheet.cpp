@@ -100,6 +100,17 @@ Figure features_of(const Figure& keys, const RowSteps& row, std::vector<double> 
     return figure;
 }
 
+/// The sum of the products, with the labels of the row that it is.
+Figure sum_of(const Trace& trace, const RowStep& step, const StepRange& range, const HeadChoice& head,
+              const Presentation& presentation, int query) {
+    Figure sum =
+        panel(make_row_figure(trace, *step.stage, head_on_screen(*step.stage, head), presentation, query));
+    sum.column_labels.clear();
+    sum.scale = step_scale(step, range, presentation.colormap);
+    sum.title = fmt::format("{}  ±{}", step.symbol.empty() ? step.title : step.symbol, short_text(range.max));
+    return sum;
+}
+
 double largest_of(const std::vector<double>& numbers) {
     double largest = 0;
     for (const double each : numbers)
@@ -195,51 +206,26 @@ Sheet sheet_of_steps(const Trace& trace, const Stage& weights, const HeadChoice&
     sheet.title = fmt::format("{} of “{}”, step by step", stage_heading(*weights.info),
                               trace.row_label(weights, query));
     sheet.subtitle = side_by_side(formula(trace, weights), {head_fact(weights, head)});
+    int column = 0;
+    const auto add = [&](Figure figure, int line, int at, double squeeze) {
+        sheet.panels.push_back({.figure = std::move(figure),
+                                .row = line,
+                                .column = at,
+                                .repeats_rows = line == 0 && at > 0,
+                                .row_squeeze = k_flat,
+                                .column_squeeze = squeeze});
+    };
     for (std::size_t i = 0; i < row.steps.size(); ++i) {
         const RowStep& step = row.steps[i];
-        const int column = static_cast<int>(i);
-        const bool repeats = i > 0;
-        switch (step.kind) {
-            case StepKind::scores:
-            case StepKind::signed_:
-            case StepKind::exponentials:
-            case StepKind::weights:
-                sheet.panels.push_back({.figure = column_of(keys, row, i, ranges[i], presentation.colormap),
-                                        .column = column,
-                                        .repeats_rows = repeats,
-                                        .row_squeeze = k_flat});
-                break;
-            case StepKind::products: {
-                const double of_values = std::max(ranges[i].max, largest_value(row));
-                sheet.panels.push_back(
-                    {.figure = features_of(keys, row, value_of_key, row.values->info->symbol,
-                                           {-of_values, of_values}),
-                     .column = column,
-                     .repeats_rows = repeats,
-                     .row_squeeze = k_flat,
-                     .column_squeeze = narrow});
-                sheet.panels.push_back(
-                    {.figure = features_of(keys, row, weighted_value, step.symbol, ranges[i]),
-                     .column = column + 1,
-                     .repeats_rows = repeats,
-                     .row_squeeze = k_flat,
-                     .column_squeeze = narrow});
-                break;
-            }
-            case StepKind::sum: {
-                Figure sum = panel(make_row_figure(trace, *step.stage, head_on_screen(*step.stage, head),
-                                                   presentation, query));
-                sum.column_labels.clear();
-                sum.scale = step_scale(step, ranges[i], presentation.colormap);
-                sum.title = fmt::format("{}  ±{}", step.symbol.empty() ? step.title : step.symbol,
-                                        short_text(ranges[i].max));
-                sheet.panels.push_back({.figure = std::move(sum),
-                                        .row = 1,
-                                        .column = column,
-                                        .row_squeeze = k_flat,
-                                        .column_squeeze = narrow});
-                break;
-            }
+        if (step.kind == StepKind::products) {
+            const double of_values = std::max(ranges[i].max, largest_value(row));
+            add(features_of(keys, row, value_of_key, row.values->info->symbol, {-of_values, of_values}), 0,
+                column++, narrow);
+            add(features_of(keys, row, weighted_value, step.symbol, ranges[i]), 0, column++, narrow);
+        } else if (step.kind == StepKind::sum) {
+            add(sum_of(trace, step, ranges[i], head, presentation, query), 1, column - 1, narrow);
+        } else {
+            add(column_of(keys, row, i, ranges[i], presentation.colormap), 0, column++, 1);
         }
     }
     return sheet;

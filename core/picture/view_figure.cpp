@@ -86,7 +86,7 @@ Figure make_image_figure(const Trace& trace, const Stage& stage, const HeadChoic
 // ---- alignment
 
 const Stage* aligned_stage(const Trace& trace, const StageKey&) {
-    return trace.find("decoder_context"_stage) ? &main_stage(trace) : nullptr;
+    return mechanism_rule(trace.experiment.mechanism).is_recurrent ? &main_stage(trace) : nullptr;
 }
 
 /// Lines from the source's words to the decoder's steps beside the matrix of the alignment (after Bahdanau et
@@ -96,12 +96,12 @@ Figure make_alignment_figure(const Trace& trace, const Stage& stage, const HeadC
     Figure figure = make_figure(trace, stage, head, presentation);
     const bool aligned = stage.info->role == StageRole::weights;
     figure.row_labels = said_words(trace);
-    figure.lines =
-        FigureLines{.words = axis_labels(trace, Axis::key_token, trace.find("source"_stage)->shape().rows),
-                    .words_caption = "source",
-                    .rows_caption = "decoder",
-                    .row = -1,
-                    .meeting = aligned ? "" : "last state"};
+    const Stage& source = *trace.find(mechanism_of(trace.experiment).first.tokens);
+    figure.lines = FigureLines{.words = axis_labels(trace, Axis::key_token, source.shape().rows),
+                               .words_caption = "source",
+                               .rows_caption = "decoder",
+                               .row = -1,
+                               .meeting = aligned ? "" : "last state"};
     if (find_locked_query(presentation)) figure.lines->row = locked_query(presentation, figure.rows);
     if (!aligned) figure.subtitle += side_by_side("", {k_no_alignment});
     return figure;

@@ -66,7 +66,7 @@ void small_scores(Experiment& e) { e.attention.projection = Projection::xavier; 
 
 void padded(Experiment& e) { e.input.text = "Can you help me pad pad pad pad"; }
 
-/// So warm that the functions differ more.
+/// At a temperature at which the functions differ more.
 void warm(Experiment& e) { e.weighting.temperature = 4; }
 
 constexpr std::array k_questions = {

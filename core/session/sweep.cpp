@@ -147,19 +147,9 @@ std::string_view hint_of(Sweep sweep) { return row_of(sweep).hint; }
 
 std::string kind_of(Sweep sweep, const Experiment& e) {
     if (sweep != Sweep::normalizer) return "";
-    const Normalization normalization = e.weighting.normalizer;
-    if (has_window(normalization))
-        return fmt::format("soft, local: {} ±{}, marked",
-                           predicts_window(normalization) ? "a predicted place" : "the query's place",
-                           short_text(e.weighting.local_window));
-    switch (normalization) {
-        case Normalization::hard: return "hard, global: all on one key, no gradient";
-        case Normalization::sparsemax: return "sparse, global: on a few keys";
-        case Normalization::softmax:
-        case Normalization::local_m:
-        case Normalization::local_p: break;
-    }
-    return "soft, global: over all keys";
+    const Normalizer& rule = normalizer_of(e.weighting.normalizer);
+    if (!has_window(rule.choice)) return std::string(rule.kind);
+    return fmt::format("{} ±{}, marked", rule.kind, short_text(e.weighting.local_window));
 }
 
 std::string step_title(Sweep sweep, const std::string& value) {
