@@ -24,6 +24,7 @@ constexpr float k_least_bars = 10;         ///< a row of products that is lower 
 constexpr float k_two_lines = 27;          ///< from this pitch on, a number stands above its bar
 constexpr float k_least_beside = 92;       ///< a column of this width has room for a bar beside a number
 constexpr float k_total = 24, k_sum = 58;  ///< height below the bars, without and with the sum of the values
+constexpr float k_least_shadow = 2;        ///< pixels that a feature must have to show its value, too
 constexpr float k_shadow = 0.13f;          ///< opacity of the values behind the products
 constexpr float k_products = 1.9f;         ///< width of the products, in columns
 constexpr float k_others = 18;
@@ -254,7 +255,6 @@ void shadows(const Context& c, const Area& area, const std::vector<double>& valu
     const auto count = static_cast<float>(value.size());
     const float width = area.width() / count, zero = (area.min.y + area.max.y) / 2,
                 half = area.height() / 2 - c.ui.px(1);
-    if (width < 2) return;
     for (std::size_t k = 0; k < value.size(); ++k) {
         if (!std::isfinite(value[k])) continue;
         const float x = area.min.x + width * static_cast<float>(k),
@@ -280,7 +280,10 @@ void products(const Context& c, int step) {
     const Area& column = c.at.columns[static_cast<std::size_t>(step)];
     const ColorScale scale = colors_of(c, step);
     const float high = products_height(c), part = grown(c.scene, step);
-    const bool has_shadows = high >= c.ui.px(k_least_bars) && largest_value(c.scene.row) <= scale.max;
+    const float of_feature =
+        (column.width() - c.ui.px(2 * k_pad)) / static_cast<float>(c.scene.row.values->shape().columns);
+    const bool has_shadows = high >= c.ui.px(k_least_bars) && of_feature >= k_least_shadow &&
+                             largest_value(c.scene.row) <= scale.max;
     for (int i = 0; i < c.at.rows.count && part > 0; ++i) {
         const float middle = c.at.rows.middle(i);
         const Area area{{column.min.x + c.ui.px(k_pad), middle - high / 2},

@@ -1,6 +1,7 @@
 // The Compare view: what is pinned, what is live and their difference, each from its own trace.
 #include <cmath>
 
+#include "app/panels/inspector_column.h"
 #include "core/graph/stage_table.h"
 #include "core/picture/color_scale.h"
 #include "core/picture/difference.h"
@@ -8,6 +9,7 @@
 #include "tests/drawn_sessions.h"
 #include "tests/interface.h"
 #include "tests/sanitized.h"
+#include "tests/screen_texts.h"
 
 namespace attnscope {
 namespace {
@@ -132,6 +134,44 @@ TEST_F(CompareViewTest, TwoHeadsOfOneTraceAreCompared) {
     for (int i = 0; i < 8; ++i)
         for (int j = 0; j < 8; ++j)
             EXPECT_EQ(difference.values->at(0, i, j), weights.at(1, i, j) - weights.at(0, i, j));
+}
+
+TEST_F(CompareViewTest, AScoreIsFollowedToTheWeightThatItBecomes) {
+    compare_with("additive score");
+    const Trace& b = *document().trace();
+    for (const auto* stage :
+         {"scores"_stage, "scaled"_stage, "masked"_stage, "weights"_stage, "query"_stage}) {
+        SCOPED_TRACE(stage->name);
+        document().change([&](Session& s) { s.presentation.lock(stage, Cell{1, 4}); });
+        settle();
+        move({-10, -10});
+        const std::vector<test::ScreenText> texts = test::texts_on_screen();
+        std::vector<float> lines;
+        for (const test::ScreenText& each : texts)
+            if (each.text == "becomesweight") lines.push_back(each.line);
+        const bool is_of_scores = stage->role == StageRole::scores || stage->role == StageRole::masked_scores;
+        ASSERT_EQ(lines.size(), is_of_scores ? 2u : 0u) << "of the cell and of its rival";
+        if (!is_of_scores) continue;
+        const Trace& a = *document().slot(SlotName::pinned)->trace;
+        for (const Trace* side : {&a, &b}) {
+            const std::string expected = value_text(side->find("weights"_stage)->buffer.at(0, 1, 4));
+            EXPECT_TRUE(std::ranges::any_of(texts, [&](const test::ScreenText& each) {
+                return each.text.ends_with(expected) && std::abs(each.line - lines[0]) < 8;
+            })) << expected;
+        }
+    }
+}
+
+TEST_F(CompareViewTest, HeadsAreCalledByTheirNames) {
+    start(load_example("designed-heads"), 1600, 1000);
+    compare_with("another head");
+    settle();
+    step(true);
+    const std::vector<test::ScreenText> texts = test::texts_on_screen();
+    for (const char* name : {"pronoun→noun", "adjective→noun"})
+        EXPECT_TRUE(std::ranges::any_of(texts, [&](const test::ScreenText& each) {
+            return each.text.find(name) != std::string::npos;
+        })) << name;
 }
 
 TEST_F(CompareViewTest, EveryStageOfEveryPresetIsCompared) {

@@ -150,6 +150,31 @@ TEST_F(HeadsViewTest, WhileACellIsPointedAtEveryHeadShowsItsNumberThere) {
     }
 }
 
+TEST_F(HeadsViewTest, TheRangeThatAllShareStandsAboveThem) {
+    open_heads(test::four_heads());
+    const auto ends = [&] {
+        std::vector<test::ScreenText> numbers;
+        const float title = area_of("attnscope", {"##order"}).Min.y;
+        for (const test::ScreenText& each : test::texts_on_screen()) {
+            const bool above_the_tiles = each.box.Max.y < title && each.box.Min.y > title - 40;
+            if (above_the_tiles && each.text.find_first_not_of("0123456789.") == std::string::npos)
+                numbers.push_back(each);
+        }
+        std::ranges::sort(numbers, {}, [](const test::ScreenText& each) { return each.box.Min.x; });
+        return numbers;
+    };
+    move({-10, -10});
+    step(true);
+    ASSERT_GE(ends().size(), 2u);
+    EXPECT_EQ((ends().end() - 2)->text, "0");
+    EXPECT_EQ(ends().back().text, "1");
+    document().change([](Session& s) { s.presentation.range = {RangeChoice::Kind::fixed, 0.25, 0.5}; });
+    settle();
+    step(true);
+    EXPECT_EQ((ends().end() - 2)->text, "0.25");
+    EXPECT_EQ(ends().back().text, "0.5");
+}
+
 TEST_F(HeadsViewTest, BelowEachHeadStandsThePatternThatItMatchesBest) {
     Session session = load_example("designed-heads");
     session.presentation.head_names = ";;;the word before;";

@@ -5,10 +5,12 @@
 #include "app/document/inspected.h"
 #include "core/graph/row_steps.h"
 #include "core/graph/stage_table.h"
+#include "core/number_text.h"
 #include "core/picture/step_sheet.h"
 #include "tests/drawn_sessions.h"
 #include "tests/interface.h"
 #include "tests/sanitized.h"
+#include "tests/screen_texts.h"
 
 namespace attnscope {
 namespace {
@@ -225,6 +227,33 @@ TEST_F(StepViewTest, ProductsAreBarsOnTheRangeOfTheirSumWithTheLockedFeatureOutl
             outlined.insert(
                 static_cast<int>(std::floor((static_cast<float>(x) - place.Min.x - 6) / wide + 0.5f)));
     EXPECT_EQ(outlined, (std::set{k_locked, k_locked + 1})) << "its left and its right edge";
+}
+
+/// Below the columns the score of the key is added up; once the context is in focus, the feature that is
+/// locked.
+TEST_F(StepViewTest, WhatIsAddedUpIsTheScoreOrTheFeatureInFocus) {
+    open_steps();
+    const auto shows = [&](std::string text) {
+        std::erase(text, ' ');
+        return std::ranges::any_of(test::texts_on_screen(), [&](const test::ScreenText& each) {
+            return each.text.find(text) != std::string::npos;
+        });
+    };
+    const std::string of_feature = "Feature 3 of the context: weight × value, token by token";
+    change([](Session& s) { s.presentation.lock("weights"_stage, Cell{4, 5}); });
+    move({2, 2});
+    step(true);
+    EXPECT_TRUE(shows("“translate”: q · k, term by term"));
+    EXPECT_FALSE(shows(of_feature));
+    change([](Session& s) { s.presentation.lock("context"_stage, Cell{4, 2}); });
+    step(true);
+    EXPECT_TRUE(shows(of_feature));
+    const float sum = document().trace()->find("context"_stage)->buffer.at(0, 4, 2);
+    EXPECT_TRUE(shows("= " + cell_text(sum))) << sum;
+    playback().go_to(7);
+    move({2, 2});
+    step(true);
+    EXPECT_FALSE(shows(of_feature)) << "the sum is not taken yet";
 }
 
 TEST_F(StepViewTest, NothingIsShownOfAStepThatIsNotTaken) {

@@ -132,6 +132,37 @@ TEST_F(SweepViewTest, FunctionsHaveNoMeanAndStandBesideEachOther) {
     }
 }
 
+/// A triangle at the lower edge of a cell marks the center: of local-m on the diagonal, of functions without
+/// a window nowhere.
+TEST_F(SweepViewTest, TheCentersOfLocalWindowsAreMarked) {
+    if (!window) GTEST_SKIP();
+    set_sweep("normalizer");
+    move({2, 2});
+    const gl::Pixels seen = picture();
+    ImGuiWindow* root = find_window("attnscope");
+    int seen_functions = 0;
+    for (int i = 0; i < static_cast<int>(swept().frames.size()); ++i) {
+        const std::string& function = swept().frames[static_cast<std::size_t>(i)].value;
+        if (function == "local-p") continue;  // its centers are anywhere
+        const ImGuiID pushed = ImHashData(&i, sizeof i, root->ID);
+        const ImRect panel = area_of(root, ImHashStr("sweep frame", 0, pushed));
+        const float wide = panel.GetWidth() / 8, high = panel.GetHeight() / 8;
+        const auto is_marked = [&](int row, int column) {
+            const auto at = [&](float share) {
+                return seen.at(static_cast<int>(panel.Min.x + (static_cast<float>(column) + share) * wide),
+                               static_cast<int>(panel.Min.y + static_cast<float>(row + 1) * high - 3));
+            };
+            return at(0.5f) != at(0.85f) && at(0.5f) != at(0.15f);
+        };
+        for (int row = 0; row < 7; ++row) {
+            EXPECT_EQ(is_marked(row, row), function == "local-m") << function << ", row " << row;
+            EXPECT_FALSE(is_marked(row, row + 1)) << function << ", row " << row;
+        }
+        ++seen_functions;
+    }
+    EXPECT_EQ(seen_functions, 4);
+}
+
 TEST_F(SweepViewTest, MatricesOfDifferentSizesHaveNoMean) {
     if (!window) GTEST_SKIP();
     document().change([](Session& s) {
