@@ -203,7 +203,12 @@ void bar(const Context& c, int step, int i) {
                                                            : cell_text(adds_up ? shown : number);
     // A number does not touch the axis of a column without numbers above zero.
     const float end = column.max.x - c.ui.px(k_pad);
-    const float right = std::abs(at.zero - end) < 1 ? end - c.ui.px(4) : end;
+    const float right = std::abs(at.zero - end) < 1 ? end - c.ui.px(4) : end,
+                left = right - text_width(c.ui.fonts.mono_small, text) - c.ui.px(2);
+    // Nor is it crossed by the axis of one with few.
+    if (c.at.two_lines && left < at.zero && at.zero < right)
+        c.list->AddRectFilled({left, y}, {right, y + compat::font_size(*c.ui.fonts.mono_small)},
+                              ink(c.scene.current == step ? c.ui.theme.raised : c.ui.theme.background));
     draw_text(c.list, c.ui.fonts.mono_small, {right, y},
               ink(closed                      ? c.ui.theme.faint
                   : lit || key == c.scene.key ? c.ui.theme.text
