@@ -35,7 +35,8 @@ void find_again(ActionContext& context, int direction) {
     Presentation unlocked = presentation;
     unlocked.locked.reset();
     // In order, the queries before the keys.
-    const std::vector<PointedToken> all = find_tokens(trace, unlocked, text, 2 * k_max_long_tokens);
+    const std::vector<PointedToken> all =
+        find_tokens(trace, unlocked, text, std::size_t{2} * k_max_long_tokens);
     if (all.empty()) {
         context.interaction.notice = {fmt::format("“{}” does not occur in the text", text), true};
         return;

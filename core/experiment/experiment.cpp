@@ -209,7 +209,7 @@ std::vector<HeadPlace> parse_heads(std::string_view text) {
         const auto head = std::from_chars(layer.ptr + 1, end, place.head);
         if (head.ec != std::errc{} || head.ptr != end || place.layer < 1 || place.head < 1) refuse_text();
         heads.insert(place);
-        if (std::ssize(heads) > k_max_layers * k_max_heads)
+        if (std::ssize(heads) > std::ptrdiff_t{k_max_layers} * k_max_heads)
             refuse(fmt::format("more than {} heads are named: leave out those that no stack has",
                                k_max_layers * k_max_heads));
         if (comma == rest.npos) break;

@@ -165,7 +165,8 @@ TextShades shades_of(PangoLayout* layout, double left, double width) {
     if (!has_color) return shades;
     const CairoSurface colors = drawn(CAIRO_FORMAT_ARGB32, Runs::in_color);
     for (int y = 0; y < shades.height; ++y)
-        for (int i = 0; i < shades.width; ++i) add_unmultiplied(shades.rgba, row_of(colors, y) + 4 * i);
+        for (int i = 0; i < shades.width; ++i)
+            add_unmultiplied(shades.rgba, row_of(colors, y) + std::ptrdiff_t{4} * i);
     return shades;
 }
 
