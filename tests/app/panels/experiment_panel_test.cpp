@@ -204,10 +204,13 @@ TEST_F(ExperimentPanelTest, EverySettingHasARowInTheOrderOfTheTable) {
 }
 
 TEST_F(ExperimentPanelTest, ATransformerShowsTheFeedForwardLayerOfABlock) {
-    document().change([](Session& s) { s.experiment.mechanism = MechanismKind::transformer; });
+    document().change([](Session& s) {
+        s.experiment.mechanism = MechanismKind::transformer;
+        s.experiment.transformer.norm = Norm::before;
+    });
     settle();
     float above = place_of("/experiment_", {"norm", "Norms", "label"}).y;
-    for (const char* label : {"Feed-forward", "Activation", "Ablated heads"}) {
+    for (const char* label : {"Feed-forward", "Activation", "Norm ε", "Ablated heads"}) {
         const float y = field_of(label, {"label"}).y;
         EXPECT_GT(y, above) << label;
         above = y;
