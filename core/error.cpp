@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 #include <utf8proc.h>
 
-#include <array>
-#include <cstdio>
 #include <new>
 
 #include "core/utf8.h"
@@ -21,9 +19,7 @@ bool turns_direction(utf8proc_int32_t c) {
 bool breaks_line(utf8proc_int32_t c) { return c == 0x2028 || c == 0x2029; }
 
 std::string escaped(utf8proc_int32_t c) {
-    std::array<char, 8> text{};
-    std::snprintf(text.data(), text.size(), "\\u%04x", static_cast<unsigned>(c) & 0xFFFFU);
-    return text.data();
+    return fmt::format("\\u{:04x}", static_cast<unsigned>(c) & 0xFFFFU);
 }
 
 std::string one_line(std::string_view text) {

@@ -53,7 +53,7 @@ Experiment random_attention_settings(Dice& dice) {
     e.attention.feed_forward_size = dice.of({0, 5});
     e.weights.block_seed = dice.seed();
     if (e.input.text2.empty() && dice.one_in(4)) {
-        e.input.image = GivenImage(gradient(dice.from_to(1, 40), dice.from_to(1, 40)));
+        e.input.image = CustomImage(gradient(dice.from_to(1, 40), dice.from_to(1, 40)));
         e.input.grid = dice.from_to(1, 4);
         e.input.patch_size = dice.from_to(1, 6);
         e.weights.image_seed = dice.seed();
@@ -63,12 +63,12 @@ Experiment random_attention_settings(Dice& dice) {
 }
 
 /// Some of what `trace` has, and more that fits it, given.
-void give(Dice& dice, const Trace& trace, Experiment& e) {
+void set_custom(Dice& dice, const Trace& trace, Experiment& e) {
     const int N = trace.find("weights"_stage)->shape().rows, M = trace.find("weights"_stage)->shape().columns;
     const auto set = [&](std::string_view name, Matrix values) {
-        e.weights.given.insert_or_assign(std::string(name), GivenMatrix(std::move(values)));
+        e.weights.custom.insert_or_assign(std::string(name), CustomMatrix(std::move(values)));
     };
-    for (const GivenName& known : given_names())
+    for (const OverridableMatrix& known : overridable_matrices())
         if (const Stage* stage = trace.find_named(known.name); stage && dice.one_in(2)) {
             const Shape& shape = stage->shape();
             const int rows = shape.heads * shape.rows;
@@ -111,7 +111,7 @@ Experiment random_attention(Dice& dice) {
     for (int rules = dice.below(3); rules > 0; --rules)
         e.weighting.mask.push_back(random_rule(dice, queries));
     const Trace trace = evaluate(e);
-    if (!dice.one_in(3)) give(dice, trace, e);
+    if (!dice.one_in(3)) set_custom(dice, trace, e);
     evaluate(e);
     return e;
 }

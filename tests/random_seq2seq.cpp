@@ -60,7 +60,7 @@ public:
         const Trace trace = evaluate(e_);
         for (const Seq2seqParameter& parameter : seq2seq_parameters())
             if (const Stage* stage = trace.find_named(parameter.name);
-                stage && !e_.is_given(parameter.name) && dice_.one_in(5))
+                stage && !e_.is_custom(parameter.name) && dice_.one_in(5))
                 set(std::string(parameter.name), dice_.matrix(stage->shape().rows, stage->shape().columns));
     }
     void give_mask() {
@@ -74,7 +74,7 @@ public:
 
 private:
     void set(const std::string& name, Matrix values) {
-        e_.weights.given.insert_or_assign(name, GivenMatrix(std::move(values)));
+        e_.weights.custom.insert_or_assign(name, CustomMatrix(std::move(values)));
     }
     Matrix tokens(int count, int rows) {
         Matrix row(1, count);

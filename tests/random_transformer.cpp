@@ -59,13 +59,13 @@ Experiment random_transformer(Dice& dice) {
     const int rows = trace.find("table"_stage)->shape().rows, N = trace.find("tokens"_stage)->shape().rows;
     for (int rules = dice.below(3); rules > 0; --rules) e.weighting.mask.push_back(random_rule(dice, N));
     if (dice.one_in(2)) return e;
-    for (const Givable& each : trace.givable) {
+    for (const Overridable& each : trace.overridable) {
         if (!dice.one_in(4)) continue;
         const bool names_rows = each.name == "tokens" || each.name == "targets";
         Matrix values = names_rows            ? rows_of_table(dice, N, rows, each.name == "targets")
                         : each.name == "mask" ? dice.bits(each.rows, each.columns)
                                               : dice.matrix(each.rows, each.columns);
-        e.weights.given.emplace(each.name, GivenMatrix(std::move(values)));
+        e.weights.custom.emplace(each.name, CustomMatrix(std::move(values)));
     }
     evaluate(e);
     return e;

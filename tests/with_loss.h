@@ -13,12 +13,13 @@ namespace attnscope::test {
 /// The experiment with the loss Σ loss_weights ∘ its result, if it has none and may have that one.
 inline Experiment with_loss(Experiment e) {
     const Trace trace = evaluate(e);
-    const auto weights = std::ranges::find(trace.givable, std::string("loss_weights"), &Givable::name);
-    if (why_no_gradients(trace).empty() || weights == trace.givable.end()) return e;
+    const auto weights =
+        std::ranges::find(trace.overridable, std::string("loss_weights"), &Overridable::name);
+    if (why_no_gradients(trace).empty() || weights == trace.overridable.end()) return e;
     Matrix values(weights->rows, weights->columns);
     Generator generator(9);
     generator.normal({values.data(), static_cast<std::size_t>(values.size())});
-    e.weights.given.emplace("loss_weights", GivenMatrix(std::move(values)));
+    e.weights.custom.emplace("loss_weights", CustomMatrix(std::move(values)));
     return e;
 }
 

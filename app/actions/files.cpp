@@ -57,7 +57,7 @@ std::string take(ActionContext& context, const std::string& path, Session sessio
     return "opened ";
 }
 
-std::string take(ActionContext& context, const std::string& path, const GivenImage& image) {
+std::string take(ActionContext& context, const std::string& path, const CustomImage& image) {
     if (const std::string reason = why_no_image(context); !reason.empty())
         throw Error(ErrorKind::bad_input,
                     path + " is a picture, which this experiment does not use: " + reason);
@@ -93,7 +93,7 @@ std::string why_no_image(const ActionContext& c) {
     return why_unused(option_named("image"), alone);
 }
 
-void look_at(ActionContext& c, const GivenImage& image) {
+void look_at(ActionContext& c, const CustomImage& image) {
     c.document.change([&](Session& s) {
         s.experiment.input.image = image;
         s.experiment.input.text2.clear();

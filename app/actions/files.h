@@ -31,7 +31,7 @@ void save_file(ActionContext& context, const std::string& file);
 /// Why the experiment cannot use an image (which would replace the second sentence); empty if it can.
 std::string why_no_image(const ActionContext& context);
 /// Uses the image as keys and values, in place of the second sentence.
-void look_at(ActionContext& context, const GivenImage& image);
+void look_at(ActionContext& context, const CustomImage& image);
 void remove_picture(ActionContext& context);
 
 }  // namespace attnscope

@@ -88,14 +88,6 @@ std::string synonyms_of(const std::string& title) {
     return words;
 }
 
-/// "Softmax axis" for softmax-axis.
-std::string in_words(std::string_view option) {
-    if (option == "dim") return "Dimension";
-    std::string words(option);
-    std::ranges::replace(words, '-', ' ');
-    return capitalized(words);
-}
-
 /// The values among the alternatives of an argument: of "none|causal|valid:K", none and causal.
 std::vector<std::string> values_of(const Option& option) {
     std::vector<std::string> values;
@@ -162,7 +154,7 @@ void add_recent_files(std::vector<SearchEntry>& entries, const ActionContext& co
 
 void add_settings(std::vector<SearchEntry>& entries, const ActionContext& context) {
     for (const Option& option : options()) {
-        const std::string name = in_words(option.name);
+        const std::string name = name_in_words(option.name);
         const std::string unused = context.document.why_unused(option);
         const std::string help = unused.empty() ? std::string(option.help) : "Has no effect now: " + unused;
         const std::string kind = std::string(name_of(option.section));

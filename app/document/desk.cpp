@@ -19,12 +19,7 @@ void focus_on(Desk& desk, const Stage& stage) {
 
 std::string named_as(std::string_view option, const std::string& label, const Error& error) {
     if (error.where().empty()) return error.what();
-    std::string name = label.empty() ? std::string(option) : label;
-    if (label.empty()) {
-        std::ranges::replace(name, '-', ' ');
-        name = capitalized(name);
-    }
-    return error.at(name).what();
+    return error.at(label.empty() ? name_in_words(option) : label).what();
 }
 
 namespace {

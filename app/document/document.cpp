@@ -26,7 +26,7 @@ void show_existing_parts(Session& session) {
 /// Keeps or drops the learned parameters after an edit: drops them at step 0, or if the edit changes the
 /// first parameters or the shapes of the model. Without a task they are custom matrices like any other.
 void settle_parameters(const Experiment& before, Experiment& after) {
-    if (before.training.step == 0 || before.weights.given != after.weights.given) return;
+    if (before.training.step == 0 || before.weights.custom != after.weights.custom) return;
     if (after.training.task == TaskKind::none) {
         after.training.step = 0;
         return;

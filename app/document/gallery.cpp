@@ -15,7 +15,7 @@ namespace {
 /// The longer side of a picture has at least this many pixels: it is drawn smaller, and its cells stay sharp.
 constexpr int k_least_pixels = 192;
 
-GivenImage cell_picture(const Trace& trace, const Presentation& presentation, const Theme& theme) {
+CustomImage cell_picture(const Trace& trace, const Presentation& presentation, const Theme& theme) {
     const Stage& stage = focused_stage(trace, presentation.stage);
     const HeadChoice head = head_on_screen(stage, presentation.head);
     const MaskedMatrix shown = masked_matrix(trace, stage, head);
@@ -35,7 +35,7 @@ GivenImage cell_picture(const Trace& trace, const Presentation& presentation, co
             const Rgb8 c = color(y / block, x / block);
             image.rgb.insert(image.rgb.end(), {c.red, c.green, c.blue});
         }
-    return GivenImage(std::move(image));
+    return CustomImage(std::move(image));
 }
 
 }  // namespace

@@ -19,7 +19,7 @@ struct GalleryRequest {
 /// What each example shows first, in the order of example_cards(): a square block of pixels for each cell,
 /// colored as in the window.
 struct ExamplePictures {
-    std::vector<GivenImage> pictures;
+    std::vector<CustomImage> pictures;
 };
 
 /// Throws Canceled.

@@ -36,8 +36,8 @@ bool has_two_sides(const Trace& trace) {
     const Mechanism& mechanism = mechanism_of(e);
     const StageInfo* keys = mechanism.first.is_of_keys ? mechanism.first.tokens : mechanism.second.tokens;
     const bool has_keys = mechanism.first.is_of_keys || mechanism.second.is_of_keys;
-    return (has_keys && trace.find(keys)) || trace.find("embedding_kv"_stage) || e.is_given("query") ||
-           e.is_given("key") || (scores && scores->shape().rows != scores->shape().columns);
+    return (has_keys && trace.find(keys)) || trace.find("embedding_kv"_stage) || e.is_custom("query") ||
+           e.is_custom("key") || (scores && scores->shape().rows != scores->shape().columns);
 }
 
 Highlight highlight_token(int token) { return {.query = token, .key = token}; }

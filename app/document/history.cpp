@@ -13,11 +13,9 @@ namespace attnscope {
 namespace {
 
 /// The option as its row in the panel is labeled, else its name in words.
-std::string name_in_words(std::string_view name) {
+std::string label_or_name(std::string_view name) {
     const Option* option = find_option(name);
-    std::string words(option && !option->label.empty() ? option->label : name);
-    std::ranges::replace(words, '-', ' ');
-    return capitalized(std::move(words));
+    return option && !option->label.empty() ? std::string(option->label) : name_in_words(name);
 }
 
 /// "Temperature 1.0 → 2.0"; of long values the new one alone.
@@ -26,7 +24,7 @@ std::string text_of(const SettingDifference& difference) {
     if (difference.option == "given") return "custom " + difference.b;
     const std::string before = difference.a.empty() ? "none" : difference.a,
                       after = difference.b.empty() ? "none" : difference.b;
-    const std::string name = name_in_words(difference.option);
+    const std::string name = label_or_name(difference.option);
     if (before.size() + after.size() > k_long) return fmt::format("{}: {}", name, after);
     return fmt::format("{} {} → {}", name, before, after);
 }

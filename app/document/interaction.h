@@ -125,7 +125,7 @@ struct OpenRequest {
 };
 
 /// The state of the dialog for custom matrices.
-struct GiveForm {
+struct CustomForm {
     std::string name = "scores";
     Matrix values;
     Cell selected;
@@ -179,7 +179,7 @@ struct Interaction {
     FileForm file_form;
     std::optional<OpenRequest> to_open;
     std::optional<Experiment> to_script;  ///< a step of a run, of which the script is to be copied
-    GiveForm give_form;
+    CustomForm custom_form;
     HistoryForm history_form;
     std::string reveal;  ///< the option whose row comes into sight and gets the keyboard; empty: none
     std::string palette_text;

@@ -15,7 +15,7 @@ namespace attnscope {
 /// The content of a file: a session, a picture, or a sentence.
 struct OpenedFile {
     std::string path;  ///< absolute
-    std::variant<Session, GivenImage, std::string> content;
+    std::variant<Session, CustomImage, std::string> content;
 };
 
 /// Reads one file at a time: only the newest request counts, older results are dropped. `File` is what

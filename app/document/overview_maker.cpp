@@ -5,7 +5,7 @@
 namespace attnscope {
 namespace {
 
-/// Parts of the work after which the window is told.
+/// The share of the work between two reports of progress.
 constexpr double k_told_every = 0.01;
 
 const Buffer& buffer_of(const Stage& stage, int head) {

@@ -24,7 +24,8 @@ std::string place_text(const ParityReport& report, const StageDifference& stage,
 
 std::string parity_text(const ParityReport& report) {
     std::string text =
-        "stage\theads\trows\tcolumns\tabsolute\tabsolute at\trelative\trelative at\tother kind\tcpu ms\tgpu "
+        "stage\theads\trows\tcolumns\tabsolute\tabsolute at\trelative\trelative at\tdiffers in kind\tcpu "
+        "ms\tgpu "
         "ms\n";
     for (const StageDifference& stage : report.stages) {
         text +=

@@ -16,9 +16,9 @@ Preview previewed(PreviewRequest request, const Preview*, const std::stop_token&
         if (first == items.end()) return preview;
         ExportPreview drawn = export_preview(*of.trace, of.session, *first, of.side,
                                              [&](double) { return !cancel.stop_requested(); });
-        preview.image = GivenImage({.width = drawn.pixels.width,
-                                    .height = drawn.pixels.height,
-                                    .rgb = std::move(drawn.pixels.bytes)});
+        preview.image = CustomImage({.width = drawn.pixels.width,
+                                     .height = drawn.pixels.height,
+                                     .rgb = std::move(drawn.pixels.bytes)});
         preview.facts = drawn.facts;
     } catch (const Canceled&) {
         throw;

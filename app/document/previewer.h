@@ -23,9 +23,9 @@ struct PreviewRequest {
 
 struct Preview {
     PreviewRequest of;
-    std::optional<GivenImage> image;  ///< of the first picture; nullopt if there is none
-    std::string facts;                ///< its size: "84 × 80 mm · 992 × 945 pixels"
-    std::string problem;              ///< why there is none; empty: there is, or no picture is written
+    std::optional<CustomImage> image;  ///< of the first picture; nullopt if there is none
+    std::string facts;                 ///< its size: "84 × 80 mm · 992 × 945 pixels"
+    std::string problem;               ///< why there is none; empty: there is, or no picture is written
 };
 
 /// Throws Canceled.

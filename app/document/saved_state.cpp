@@ -9,8 +9,8 @@
 #include <nlohmann/json.hpp>
 
 #include "core/error.h"
-#include "core/experiment/given_names.h"
-#include "core/experiment/given_values.h"
+#include "core/experiment/custom_values.h"
+#include "core/experiment/overridable.h"
 #include "core/export/matrix_files.h"
 #include "core/files/decode_image.h"
 #include "core/files/file.h"
@@ -81,8 +81,8 @@ void write_private(const fs::path& file, std::string_view bytes) {
         fs::permissions(file, k_owner_alone, error);
 }
 
-std::string bytes_of(const GivenMatrix& matrix) { return to_npy(matrix.values()); }
-std::string bytes_of(const GivenImage& given) {
+std::string bytes_of(const CustomMatrix& matrix) { return to_npy(matrix.values()); }
+std::string bytes_of(const CustomImage& given) {
     const Image& image = given.image();
     return encode_png({.width = image.width, .height = image.height, .channels = 3, .bytes = image.rgb}, {});
 }
@@ -157,15 +157,15 @@ void complete(Experiment& experiment, const Fields& parts, std::string_view sour
         for (const auto& each : given->json().items()) {
             std::string part;
             given->read(each.key().c_str(), part);
-            if (!find_given_name(each.key()))
+            if (!find_overridable(each.key()))
                 refuse_json(source, k_kept, quoted_value(each.key()) + " is not the name of a matrix");
-            experiment.weights.give(each.key(), matrix_from_npy(read_part(part), source));
+            experiment.weights.set_custom(each.key(), matrix_from_npy(read_part(part), source));
         }
     std::string image;
     parts.read("image", image);
     if (!image.empty()) experiment.input.image.emplace(decode_image(read_part(image), source));
     check(experiment);
-    check_given_cells(experiment);
+    check_custom_cells(experiment);
 }
 
 }  // namespace
@@ -250,7 +250,7 @@ void load_habits(const std::string& folder, SavedState& state) {
     }
 }
 
-std::string StateWriter::part_of(const std::variant<GivenMatrix, GivenImage>& content) {
+std::string StateWriter::part_of(const std::variant<CustomMatrix, CustomImage>& content) {
     const auto identity = [](const auto& part) {
         return std::visit([](const auto& each) { return each.identity(); }, part);
     };
@@ -272,10 +272,10 @@ std::string StateWriter::part_of(const std::variant<GivenMatrix, GivenImage>& co
 std::string StateWriter::session_text(Session session) {
     const auto parts_of = [&](Experiment& experiment) {
         Json parts = Json::object();
-        for (auto& [name, matrix] : experiment.weights.given) {
+        for (auto& [name, matrix] : experiment.weights.custom) {
             if (matrix.values().size() <= k_most_inline) continue;
             parts["given"][name] = part_of(matrix);
-            matrix = GivenMatrix(Matrix::Zero(1, 1));
+            matrix = CustomMatrix(Matrix::Zero(1, 1));
         }
         if (auto& image = experiment.input.image; image && !(*image == drawn_picture())) {
             parts["image"] = part_of(*image);

@@ -81,11 +81,11 @@ public:
 private:
     /// A file in `parts`, and its content.
     struct Part {
-        std::variant<GivenMatrix, GivenImage> content;
+        std::variant<CustomMatrix, CustomImage> content;
         std::string file;
     };
 
-    std::string part_of(const std::variant<GivenMatrix, GivenImage>& content);
+    std::string part_of(const std::variant<CustomMatrix, CustomImage>& content);
     std::string session_text(Session session);
     void clear_away() const;
 

@@ -13,7 +13,7 @@ constexpr TourStep k_steps[] = {
          return now.experiment.input.text != begun.experiment.input.text;
      }},
     {"Inspect a cell",
-     "Click a cell of the weights. The inspector at the right shows why it has its value, number by "
+     "Click a cell of the weights. The inspector on the right shows why it has its value, number by "
      "number.",
      "matrix", "",
      [](const Session& begun, const Session& now, const Interaction&) {

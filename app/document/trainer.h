@@ -55,7 +55,7 @@ public:
 
     /// Forgets the run, and draws the first parameters of another; returns its number.
     int begin(Experiment experiment);
-    /// Goes to `from` and takes steps from there to `to`, all of which are news.
+    /// Goes to `from`, takes the steps up to `to`, and reports each of them.
     void play(int from, int to);
     /// Goes to a step, at once if it was taken before.
     void go_to(int step);

@@ -33,7 +33,7 @@ struct BackendReport {
     std::string reason;    ///< "llvmpipe is a software renderer"; empty until there is one
 };
 
-/// Why the graphics card is not used, as a notice: "the card is lost (computing on the processor)".
+/// Why the graphics card is not used, as a notice: "the GPU is lost (computing on the CPU)".
 std::string fallback_notice(const std::string& why);
 
 /// Evaluates the newest experiment requested for each slot, in turns; an older one of the same slot that is

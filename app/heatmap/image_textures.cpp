@@ -26,7 +26,7 @@ void ImageTextures::begin_frame() {
     for (Entry& entry : entries_) entry.drawn = false;
 }
 
-void ImageTextures::draw(ImDrawList& list, const GivenImage& image, ImVec2 top_left, ImVec2 bottom_right) {
+void ImageTextures::draw(ImDrawList& list, const CustomImage& image, ImVec2 top_left, ImVec2 bottom_right) {
     auto entry = std::ranges::find(entries_, image.identity(),
                                    [](const Entry& each) { return each.image.identity(); });
     if (entry == entries_.end())

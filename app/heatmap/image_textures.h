@@ -17,11 +17,11 @@ public:
     /// Call before the first draw of a frame: drops what the previous frame did not draw.
     void begin_frame();
     /// Draws the whole image from `top_left` to `bottom_right` (pixels), smoothed if it is scaled.
-    void draw(ImDrawList& list, const GivenImage& image, ImVec2 top_left, ImVec2 bottom_right);
+    void draw(ImDrawList& list, const CustomImage& image, ImVec2 top_left, ImVec2 bottom_right);
 
 private:
     struct Entry {
-        GivenImage image;
+        CustomImage image;
         gl::Texture2D texture;
         bool drawn;
     };

@@ -41,7 +41,7 @@ void file_dialog(Desk& desk, const Ui& ui, ActionContext& context, bool saving);
 std::optional<std::string> folder_picker(const Ui& ui, FileForm& form, bool& closed);
 void export_dialog(Desk& desk, const Ui& ui);
 /// The dialog for a custom matrix: pasted, from a file, or cell by cell.
-void give_dialog(Desk& desk, const Ui& ui);
+void custom_dialog(Desk& desk, const Ui& ui);
 /// Every step of the history in words, and a slider that goes through them.
 void history_dialog(Desk& desk, const Ui& ui);
 /// The examples by theme, each with its picture; a click opens one.

@@ -142,7 +142,7 @@ void contents(Desk& desk, const Ui& ui, ActionContext& context) {
         case Dialog::open: return file_dialog(desk, ui, context, false);
         case Dialog::save: return file_dialog(desk, ui, context, true);
         case Dialog::exporting: return export_dialog(desk, ui);
-        case Dialog::giving: return give_dialog(desk, ui);
+        case Dialog::giving: return custom_dialog(desk, ui);
         case Dialog::history: return history_dialog(desk, ui);
         case Dialog::keys: return keys_dialog(desk, ui);
         case Dialog::about: return about_dialog(desk, ui);
@@ -200,7 +200,7 @@ void dialogs(Desk& desk, const Ui& ui, ActionContext& context) {
         ui.controls.focus.leave_for_dialog();
     }
     const ImVec2 screen = ImGui::GetIO().DisplaySize;
-    // The history stands at the left and dims nothing, so that the view it goes through stays in sight.
+    // The history stands on the left and dims nothing, so that the view it goes through stays in sight.
     const bool aside = shown == Dialog::history;
     dim_behind_dialogs(!aside);
     ImGui::SetNextWindowPos({aside ? ui.px(12) : screen.x / 2, screen.y / 2}, ImGuiCond_Always,

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "app/document/given.h"
+#include "app/document/custom.h"
 #include "app/panels/own_rows.h"
 #include "app/panels/panels.h"
 #include "app/panels/setting_rows.h"
@@ -47,12 +47,12 @@ std::string score_text(const Desk& desk) {
 }
 
 std::string custom_text(const Desk& desk) {
-    const auto& given = desk.document.experiment().weights.given;
+    const auto& given = desk.document.experiment().weights.custom;
     const auto count = given.size() - given.count("mask");
     return count ? std::to_string(count) : "";
 }
 
-/// The text at the right of a section's header: what follows from its settings.
+/// The text on the right of a section's header: what follows from its settings.
 std::string derived_text(const Desk& desk, OptionSection section) {
     const Experiment& e = desk.document.experiment();
     switch (section) {

@@ -23,7 +23,7 @@ void picture(Desk& desk, const Ui& ui, const Area& place, int index) {
     ImDrawList& list = *ImGui::GetWindowDrawList();
     const auto& known = desk.gallery.known();
     if (!known) return list.AddRectFilled(place.min, place.max, ink(ui.theme.raised), ui.px(3));
-    const GivenImage& image = known->pictures[static_cast<std::size_t>(index)];
+    const CustomImage& image = known->pictures[static_cast<std::size_t>(index)];
     const float ratio = static_cast<float>(image.image().width) / static_cast<float>(image.image().height);
     const float width = place.width() * std::clamp(ratio, k_least_part, 1.0f),
                 height = place.height() * std::clamp(1 / ratio, k_least_part, 1.0f);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "app/document/inspected.h"
+#include "app/panels/inspector_terms.h"
 #include "app/panels/proof_table.h"
 #include "app/ui/widgets.h"
 #include "core/graph/explain.h"
@@ -21,15 +22,6 @@ namespace {
 std::string head_text(const Stage& stage, int head) {
     if (stage.shape().heads == 1) return "";
     return head < 0 ? ", mean of heads" : fmt::format(", head {}", head + 1);
-}
-
-/// The weight that a pair of a stage of scores gets; nullopt for other stages, and for a mean of heads.
-std::optional<double> weight_of(const Trace& trace, const Stage& scores, int head, const Cell& cell) {
-    const StageRole role = scores.info->role;
-    if (role != StageRole::scores && role != StageRole::masked_scores) return std::nullopt;
-    const Stage* weights = last_weights(trace, std::max(1, scores.layer));
-    if (!weights || (head < 0 && weights->shape().heads > 1)) return std::nullopt;
-    return weights->buffer.at(std::clamp(head, 0, weights->shape().heads - 1), cell.row, cell.column);
 }
 
 }  // namespace
@@ -96,8 +88,9 @@ void compare_proofs(Desk& desk, const Column& c, const ComparedCells& cells) {
                       "B" + head_text(*cells.stage_b, cells.head_b));
     proof_table(c, a, b, Differs::marked);
     const auto outcome = [&](const Cell& in_a, const Cell& in_b) {
-        const auto of_a = weight_of(*cells.comparison->of.a.trace, *cells.stage_a, cells.head_a, in_a),
-                   of_b = weight_of(trace, *cells.stage_b, cells.head_b, in_b);
+        const auto of_a = weight_of_score(*cells.comparison->of.a.trace, *cells.stage_a, cells.head_a,
+                                          in_a.row, in_a.column),
+                   of_b = weight_of_score(trace, *cells.stage_b, cells.head_b, in_b.row, in_b.column);
         if (of_a && of_b) proof_table_outcome(c, "becomes weight", *of_a, *of_b, Differs::marked);
     };
     outcome(cells.a, cells.b);
@@ -106,12 +99,15 @@ void compare_proofs(Desk& desk, const Column& c, const ComparedCells& cells) {
     const int rival = cells.stage_b->info->columns == Axis::key_token ? rival_of(b, cells.b.column) : -1;
     const int rival_a =
         rival < 0 ? -1 : cells.comparison->difference->columns[static_cast<std::size_t>(rival)];
-    if (rival_a < 0) return;
-    const Cell other_a{cells.a.row, rival_a}, other_b{cells.b.row, rival};
-    heading(c, "ITS RIVAL: " + name_of(other_b), "");
-    const auto& [of_a, of_b] = proofs(other_a, other_b);
-    proof_table(c, of_a, of_b, Differs::marked);
-    outcome(other_a, other_b);
+    if (rival_a >= 0) {
+        const Cell other_a{cells.a.row, rival_a}, other_b{cells.b.row, rival};
+        heading(c, "ITS RIVAL: " + name_of(other_b), "");
+        const auto& [of_a, of_b] = proofs(other_a, other_b);
+        proof_table(c, of_a, of_b, Differs::marked);
+        outcome(other_a, other_b);
+    }
+    const auto& [terms_a, terms_b] = proofs(cells.a, cells.b);
+    terms_of_both(desk, c, terms_a, terms_b);
 }
 
 }  // namespace attnscope

@@ -2,17 +2,19 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "app/document/heads_order.h"
+#include "core/graph/row_steps.h"
 #include "core/number_text.h"
 #include "core/picture/color_scale.h"
 
 namespace attnscope {
 namespace {
 
-constexpr float k_head_row = 18, k_head_label = 92, k_least_head_bars = 16;  ///< units
+constexpr float k_head_row = 18, k_head_label = 92, k_least_head_bars = 16, k_head_gap = 10;  ///< units
 
 /// The cell's number in one head, or in the mean over the heads.
 struct HeadValue {
@@ -30,22 +32,49 @@ std::vector<HeadValue> values_in_heads(const Survey& survey, const HeadsOrder& o
     return values;
 }
 
+/// The score that became a weight of one head; nullopt for a mean and for other stages.
+std::optional<float> score_of(const Trace& trace, const SurveyedHead& head, const Cell& cell) {
+    const Stage* scores = head.at.head < 0 ? nullptr : scores_before(trace, *head.stage);
+    if (!scores) return std::nullopt;
+    return scores->buffer.at(head.at.head, cell.row, cell.column);
+}
+
+/// What the rows share: the value of the longest bar, and the widths of the columns of numbers in pixels.
+struct HeadRows {
+    float largest, value_room, score_room;  ///< score_room 0: no scores
+    const ColorScale& colors;
+};
+
 /// Bars from the left; negative numbers are as long as their magnitude.
-void head_row(const Column& c, const HeadValue& each, const std::string& name, bool own, float y,
-              float largest, float text_room, const ColorScale& colors) {
-    const float gap = c.ui.px(10), left = c.left + c.ui.px(k_head_label) + gap,
-                right = c.right - text_room - gap;
+void head_row(const Column& c, const HeadValue& each, const std::optional<float>& score,
+              const std::string& name, bool own, float y, const HeadRows& rows) {
+    const float gap = c.ui.px(k_head_gap), left = c.left + c.ui.px(k_head_label) + gap;
+    const float score_right = c.right - rows.value_room - gap,
+                right = score_right - (rows.score_room > 0 ? rows.score_room + gap : 0);
     const bool bars = right - left >= c.ui.px(k_least_head_bars);
     draw_text(c.list, own ? c.ui.fonts.strong : c.ui.fonts.body, {c.left, y + c.ui.px(1)},
               ink(own ? c.ui.theme.text : c.ui.theme.secondary), name, Align::left,
               bars ? c.ui.px(k_head_label) : right - c.left);
-    if (bars && std::isfinite(each.value) && largest > 0)
+    if (bars && std::isfinite(each.value) && rows.largest > 0)
         c.list->AddRectFilled(
             {left, y + c.ui.px(3)},
-            {left + std::max(1.0f, std::abs(each.value) / largest * (right - left)), y + c.ui.px(15)},
-            ink(colors.color(each.value)), 1);
+            {left + std::max(1.0f, std::abs(each.value) / rows.largest * (right - left)), y + c.ui.px(15)},
+            ink(rows.colors.color(each.value)), 1);
     draw_text(c.list, c.ui.fonts.mono_small, {c.right, y + c.ui.px(2)}, ink(c.ui.theme.text),
               reading_text(each.value), Align::right);
+    if (score && bars)
+        draw_text(c.list, c.ui.fonts.mono_small, {score_right, y + c.ui.px(2)}, ink(c.ui.theme.secondary),
+                  reading_text(*score), Align::right);
+}
+
+/// What the two columns of numbers are, above them.
+void column_titles(const Column& c, float value_room) {
+    const auto title = [&](float right, const char* text) {
+        draw_text(c.list, c.ui.fonts.caption, {right, c.y()}, ink(c.ui.theme.faint), text, Align::right);
+    };
+    title(c.right, "weight");
+    title(c.right - value_room - c.ui.px(k_head_gap), "score");
+    c.advance(16);
 }
 
 }  // namespace
@@ -57,12 +86,20 @@ void cell_in_every_head(Desk& desk, const Column& c, const InspectedCell& at, co
     const HeadsOrder& order = desk.state.heads_order;
     const std::vector<HeadValue> values = values_in_heads(*survey, order, at.cell);
     // Weights are bars of 0 … 1, as in the row.
-    float largest = at.stage->info->unit == Unit::probability ? 1 : 0, text_room = 0;
+    HeadRows rows{at.stage->info->unit == Unit::probability ? 1.0f : 0.0f, 0, 0, colors};
     for (const HeadValue& each : values) {
-        if (std::isfinite(each.value)) largest = std::max(largest, std::abs(each.value));
-        text_room = std::max(text_room, text_width(c.ui.fonts.mono_small, reading_text(each.value)));
+        if (std::isfinite(each.value)) rows.largest = std::max(rows.largest, std::abs(each.value));
+        rows.value_room =
+            std::max(rows.value_room, text_width(c.ui.fonts.mono_small, reading_text(each.value)));
     }
     heading(c, "THIS CELL IN EVERY HEAD", "by " + name_of_order(order));
+    const Trace& trace = *survey->of.trace;
+    const bool of_weights = scores_before(trace, *at.stage) != nullptr;
+    if (of_weights) {
+        rows.value_room = std::max(rows.value_room, text_width(c.ui.fonts.caption, "weight"));
+        rows.score_room = text_width(c.ui.fonts.mono_small, "-00.000");
+        column_titles(c, rows.value_room);
+    }
     const float pitch = c.ui.px(k_head_row);
     ImGuiListClipper clipper;
     clipper.Begin(static_cast<int>(values.size()), pitch);
@@ -71,8 +108,8 @@ void cell_in_every_head(Desk& desk, const Column& c, const InspectedCell& at, co
         for (int i = clipper.DisplayStart; i < clipper.DisplayEnd; ++i) {
             const HeadValue& each = values[static_cast<std::size_t>(i)];
             const bool own = each.head->at.head == at.head && each.head->stage.get() == at.stage;
-            head_row(c, each, name_of_head(*each.head, {}), own, top + static_cast<float>(i) * pitch, largest,
-                     text_room, colors);
+            head_row(c, each, of_weights ? score_of(trace, *each.head, at.cell) : std::nullopt,
+                     name_of_head(*each.head, {}), own, top + static_cast<float>(i) * pitch, rows);
         }
     clipper.End();
     c.advance(6);

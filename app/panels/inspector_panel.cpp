@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <vector>
 
 #include "app/document/inspected.h"
@@ -11,6 +10,8 @@
 #include "app/panels/inspector_compare.h"
 #include "app/panels/inspector_heads.h"
 #include "app/panels/inspector_links.h"
+#include "app/panels/inspector_list.h"
+#include "app/panels/inspector_terms.h"
 #include "app/panels/panels.h"
 #include "app/panels/proof_table.h"
 #include "app/ui/widgets.h"
@@ -57,164 +58,6 @@ void title(const Column& c, const Trace& trace, const InspectedCell& at, const P
     if (two_lines) c.advance(27);
     draw_text(c.list, c.ui.fonts.mono_large, {c.right, c.y() - c.ui.px(3)}, ink(color), value, Align::right);
     c.advance(30);
-}
-
-/// Bars to the right of a zero line, and to its left if there are negative values.
-struct BarScale {
-    float zero;
-    float per_unit;
-};
-
-BarScale bar_scale(float left, float right, double smallest, double largest) {
-    smallest = std::min(smallest, 0.0);
-    largest = std::max(largest, 0.0);
-    const double span = largest - smallest;
-    const float per_unit = span > 0 ? static_cast<float>((right - left) / span) : 0;
-    return {left - static_cast<float>(smallest) * per_unit, per_unit};
-}
-
-void bar(const Column& c, const BarScale& scale, float y, float height, double value, Rgb8 color) {
-    if (!std::isfinite(value)) return;
-    const float end = scale.zero + static_cast<float>(value) * scale.per_unit;
-    const float left = std::min(end, scale.zero), right = std::max({end, scale.zero, left + 1});
-    c.list->AddRectFilled({left, y}, {right, y + height}, ink(color), 1);
-}
-
-/// The visible rows; a list may be much longer than the panel is high.
-template <typename Row>
-void clipped(int count, float pitch, const Row& row) {
-    ImGuiListClipper clipper;
-    clipper.Begin(count, pitch);
-    const float top = ImGui::GetCursorScreenPos().y;
-    while (clipper.Step())
-        for (int i = clipper.DisplayStart; i < clipper.DisplayEnd; ++i)
-            row(i, top + static_cast<float>(i) * pitch);
-    clipper.End();
-}
-
-constexpr int k_long = 24;     ///< a longer list begins with its largest
-constexpr int k_largest = 10;  ///< of a long list
-
-/// Which entries of a list of `count` are shown, in which order: all, or of a long one the largest by `size`,
-/// and `own` (−1: none) if it is not one of these.
-template <typename Size>
-std::vector<int> shown_entries(int count, bool whole, int own, const Size& size) {
-    std::vector<int> all(static_cast<std::size_t>(count));
-    std::iota(all.begin(), all.end(), 0);
-    if (whole || count <= k_long) return all;
-    const auto larger = [&](int a, int b) { return size(a) != size(b) ? size(a) > size(b) : a < b; };
-    std::ranges::partial_sort(all, all.begin() + k_largest, larger);
-    all.resize(k_largest);
-    if (own >= 0 && std::ranges::find(all, own) == all.end()) all.back() = own;
-    return all;
-}
-
-/// Below a long list: what its other entries sum up to, and the switch between the largest and all.
-void rest_of_list(Desk& desk, const Column& c, const char* id, int count, const std::string& others) {
-    if (count <= k_long) return;
-    bool& whole = desk.state.whole_row;
-    const std::string label = whole ? "Show the largest" : fmt::format("Show all {}", count);
-    const float width = text_width(c.ui.fonts.body, label) + c.ui.px(16);
-    const float room = c.width() - width - c.ui.px(8);
-    if (!whole)
-        draw_text(c.list, c.ui.fonts.caption, {c.left, c.y() + c.ui.px(5)}, ink(c.ui.theme.secondary), others,
-                  Align::left, room);
-    ImGui::SetCursorScreenPos({c.right - width, c.y()});
-    if (small_button(c.ui, id, label.c_str(), "", width)) whole = !whole;
-    ImGui::SetCursorScreenPos({c.left, ImGui::GetCursorScreenPos().y});
-    c.advance(4);
-}
-
-constexpr float k_least_bars = 16;       ///< units; narrower bars are unreadable and left out
-constexpr std::size_t k_measured = 512;  ///< rows whose texts are measured
-
-std::string factors_text(const ProofTerm& term) {
-    return cell_text(term.left) + " × " + cell_text(term.right);
-}
-
-/// Decimals that give the largest product three significant digits, at least three.
-int decimals_of(const std::vector<ProofTerm>& terms) {
-    double largest = 0;
-    for (const ProofTerm& term : terms)
-        if (std::isfinite(term.product())) largest = std::max(largest, std::abs(term.product()));
-    if (largest == 0 || largest >= 0.1) return 3;
-    return std::min(9, 2 - static_cast<int>(std::floor(std::log10(largest))));
-}
-
-/// Positions of the parts of a term's line; if there is no room, the factors are below it.
-struct TermPlaces {
-    float label_width, factors_right, bars_left, bars_right;  ///< there are no bars where these are equal
-    bool two_lines;
-};
-
-TermPlaces places_of(const Column& c, const std::vector<ProofTerm>& terms, bool by_token, int decimals) {
-    float factors = 0, products = 0;
-    for (std::size_t i = 0; i < std::min(terms.size(), k_measured); ++i) {
-        factors = std::max(factors, text_width(c.ui.fonts.mono_small, factors_text(terms[i])));
-        products =
-            std::max(products, text_width(c.ui.fonts.mono_small, fixed_text(terms[i].product(), decimals)));
-    }
-    const float gap = c.ui.px(8), liked = c.ui.px(by_token ? 52 : 22), least = c.ui.px(by_token ? 28 : 14);
-    const float label =
-        std::clamp(c.width() - factors - products - 3 * gap - c.ui.px(k_least_bars), least, liked);
-    TermPlaces at{label, c.left + label + gap + factors, 0, 0, false};
-    const float left = at.factors_right + gap, right = c.right - products - gap;
-    if (right - left >= c.ui.px(k_least_bars)) {
-        at.bars_left = left;
-        at.bars_right = right;
-    } else if (right < at.factors_right) {
-        at = {c.width() - products - gap, c.right, 0, 0, true};
-    }
-    return at;
-}
-
-void terms(Desk& desk, const Column& c, const Proof& proof) {
-    if (proof.terms.empty()) return;
-    // The order of the terms goes below their sum if both do not fit on one line.
-    const auto& [sum, order] = proof.terms_title;
-    const std::string title = proof.terms_title.text();
-    const bool is_cut = !order.empty() && text_width(c.ui.fonts.section, title) > c.width();
-    heading(c, is_cut ? sum + "," : title, "");
-    if (is_cut) {
-        draw_text(c.list, c.ui.fonts.section, {c.left, c.y() - c.ui.px(6)}, ink(c.ui.theme.secondary), order,
-                  Align::left, c.width());
-        c.advance(16);
-    }
-    double smallest = 0, largest = 0;
-    for (const ProofTerm& term : proof.terms) {
-        smallest = std::min(smallest, term.product());
-        largest = std::max(largest, term.product());
-    }
-    const Colormap& map = diverging_colormap();
-    const double magnitude = std::max({largest, -smallest, 1e-30});
-    const bool by_token = proof.terms.front().label != "1";
-    const int decimals = decimals_of(proof.terms);
-    const TermPlaces at = places_of(c, proof.terms, by_token, decimals);
-    const BarScale scale = bar_scale(at.bars_left, at.bars_right, smallest, largest);
-    const auto count = static_cast<int>(proof.terms.size());
-    const auto product = [&](int i) { return proof.terms[static_cast<std::size_t>(i)].product(); };
-    const std::vector<int> shown = shown_entries(count, desk.state.whole_row, -1, [&](int i) {
-        return std::isnan(product(i)) ? INFINITY : std::abs(product(i));
-    });
-    clipped(static_cast<int>(shown.size()), c.ui.px(at.two_lines ? 34 : 19), [&](int i, float y) {
-        const ProofTerm& term = proof.terms[std::size_t(shown[std::size_t(i)])];
-        draw_text(c.list, c.ui.fonts.mono_small, {c.left, y + c.ui.px(2)}, ink(c.ui.theme.faint), term.label,
-                  Align::left, at.label_width);
-        draw_text(c.list, c.ui.fonts.mono_small, {at.factors_right, y + c.ui.px(at.two_lines ? 16 : 2)},
-                  ink(c.ui.theme.secondary), factors_text(term), Align::right);
-        if (at.bars_right > at.bars_left)
-            bar(c, scale, y + c.ui.px(3), c.ui.px(12), term.product(),
-                ColorScale{&map, -magnitude, magnitude}.color(term.product()));
-        draw_text(c.list, c.ui.fonts.mono_small, {c.right, y + c.ui.px(2)}, ink(c.ui.theme.text),
-                  fixed_text(term.product(), decimals), Align::right);
-    });
-    double others = proof.terms_sum;
-    for (const int i : shown) others -= product(i);
-    rest_of_list(desk, c, "all terms", count,
-                 fmt::format("{} others: {}", count - std::ssize(shown), value_text(others)));
-    c.list->AddLine({c.left, c.y() + 1}, {c.right, c.y() + 1}, ink(c.ui.theme.line));
-    c.advance(3);
-    line(c, "sum", proof.terms_result, false);
 }
 
 /// The steps of the proof; of a key, beside those of its rival: the key with the largest number but for it.

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "app/document/given.h"
+#include "app/document/custom.h"
 #include "app/panels/own_rows.h"
 #include "app/panels/setting_rows.h"
 #include "core/error.h"
@@ -111,7 +111,8 @@ std::optional<StageKey> find_stage_of(const Desk& desk, const std::string& name)
 }
 
 /// A button that focuses the matrix, and one that discards it.
-void given_fields(Desk& desk, const Ui& ui, const std::string& name, const GivenMatrix& matrix, float width) {
+void custom_fields(Desk& desk, const Ui& ui, const std::string& name, const CustomMatrix& matrix,
+                   float width) {
     const float remove = ui.px(26);
     if (small_button(ui, "show", size_text(matrix.values().rows(), matrix.values().cols()),
                      "Show it in the focus to edit its cells", width - remove - ui.px(4)))
@@ -127,7 +128,7 @@ void begin_painting(Desk& desk) {
     const Trace* trace = desk.document.trace().get();
     const std::string gesture = "paint…";
     if (trace && !trace->find(stage)) {
-        const GivenSize size = given_size(*trace, "mask");
+        const CustomSize size = custom_size(*trace, "mask");
         paint_mask(desk.document, editable_mask(desk.document.experiment(), size.rows, size.columns),
                    gesture);
     }
@@ -137,9 +138,9 @@ void begin_painting(Desk& desk) {
 
 /// The custom mask, or a button that starts painting one.
 void painted_row(Desk& desk, const Ui& ui, const Option& option) {
-    const GivenMatrix* mask = desk.document.experiment().weights.find_given("mask");
+    const CustomMatrix* mask = desk.document.experiment().weights.find_custom("mask");
     const auto control = [&](float width) {
-        if (mask) return given_fields(desk, ui, "mask", GivenMatrix(*mask), width);
+        if (mask) return custom_fields(desk, ui, "mask", CustomMatrix(*mask), width);
         if (small_button(ui, "paint", "paint…", "Shows the mask: click and drag to paint", width))
             begin_painting(desk);
     };
@@ -172,20 +173,20 @@ void mask_rows(Desk& desk, const Ui& ui, const Option& option) {
         if (kind.is_common || !leaves_out(desk, ui, option.name, name, std::string(kind.summary)))
             mask_row(desk, ui, option, kind, name, std::nullopt);
     }
-    const bool painted = desk.document.experiment().is_given("mask");
+    const bool painted = desk.document.experiment().is_custom("mask");
     if (painted || !leaves_out(desk, ui, option.name, "Painted", k_painted_help))
         painted_row(desk, ui, option);
 }
 
-void given_rows(Desk& desk, const Ui& ui, const Option& option) {
-    const auto given = desk.document.experiment().weights.given;  // copied, as a button changes it
+void custom_rows(Desk& desk, const Ui& ui, const Option& option) {
+    const auto given = desk.document.experiment().weights.custom;  // copied, as a button changes it
     for (const auto& [name, matrix] : given)
         if (CustomName(name) != CustomName("mask"))
             option_row(desk, ui, option,
                        [&, &name = name, &matrix = matrix](float width) {
-                           given_fields(desk, ui, name, matrix, width);
+                           custom_fields(desk, ui, name, matrix, width);
                        },
-                       {.label = name, .help = std::string(find_given_name(name)->what)});
+                       {.label = name, .help = std::string(find_overridable(name)->what)});
     const auto control = [&](float width) {
         if (small_button(ui, "give", "set…", "Set a matrix by hand instead of computing or drawing it",
                          width))

@@ -38,7 +38,7 @@ struct Offer {
 /// Whether the numbers come from seeds alone, so that no pattern among them has a meaning.
 bool is_random(const Desk& desk) {
     const Session& session = desk.document.session();
-    return session.experiment.weights.given.empty() && session.experiment.training.task == TaskKind::none;
+    return session.experiment.weights.custom.empty() && session.experiment.training.task == TaskKind::none;
 }
 
 bool is_learned(const Desk& desk) {

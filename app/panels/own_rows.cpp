@@ -6,7 +6,7 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "app/document/given.h"
+#include "app/document/custom.h"
 #include "app/document/steps.h"
 #include "app/panels/setting_rows.h"
 #include "core/error.h"
@@ -72,7 +72,7 @@ void scale_rows(Desk& desk, const Ui& ui, const Option& option) {
     const double factor = e.attention.scale.factor(d_k);
     std::vector<Choice> kinds = {{"none", "none", "Scores as they are"},
                                  {short_text(factor), "a number", "Multiply by any factor"}};
-    if (!e.is_given("scores"))
+    if (!e.is_custom("scores"))
         kinds.insert(kinds.begin(),
                      {"sqrt", "1/√d_k = " + short_text(1 / std::sqrt(double(d_k))), "Divide by √d_k"});
     option_row(desk, ui, option, [&](float) {
@@ -185,7 +185,7 @@ constexpr OwnRows k_own_rows[] = {
     {"mask", mask_rows},
     {"local-window", window_row},
     {"feed-forward-size", feed_forward_row},
-    {"given", given_rows},
+    {"given", custom_rows},
 };
 
 }  // namespace

@@ -17,6 +17,6 @@ void mask_rows(Desk& desk, const Ui& ui, const Option& option);
 /// "36 of 64 open"; empty without a mask.
 std::string open_cells(const Desk& desk);
 /// The custom matrices but the mask, and a button that sets one.
-void given_rows(Desk& desk, const Ui& ui, const Option& option);
+void custom_rows(Desk& desk, const Ui& ui, const Option& option);
 
 }  // namespace attnscope

@@ -12,7 +12,8 @@ namespace attnscope {
 float proof_column_width(const Ui& ui);
 void proof_table_heads(const Column& c, const std::string& first, const std::string& second);
 
-/// How the second number of a line that differs is drawn: as news, or as one of another cell.
+/// How the second number of a line that differs is drawn: highlighted as a change, or plain, as it belongs to
+/// another cell.
 enum class Differs { marked, plain };
 /// The steps of both proofs; those with the same label, whatever its numbers, stand on one line, and the last
 /// line has both values. A click on a number copies it.

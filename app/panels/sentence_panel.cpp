@@ -79,8 +79,8 @@ std::vector<std::string> words_of(const Trace& trace, const Stage& tokens) {
     return words;
 }
 
-/// Its tokens in the newest trace, which may be a book's; the keys' sentence has none if the trace has no
-/// second sentence.
+/// The tokens of a sentence in the newest trace, which may be a book's; the keys' sentence has none if the
+/// trace has no second sentence.
 const std::vector<std::string>& labels_of(const Trace& trace, const Sentence& sentence) {
     static const std::vector<std::string> k_none;
     if (!sentence.of_keys) return trace.rows;
@@ -235,7 +235,7 @@ const std::vector<TextPart>& unknown_in(Desk& desk, const Sentence& sentence) {
     return known.unknown;
 }
 
-/// The description at the right of the field.
+/// The description on the right of the field.
 std::string facts(Desk& desk, const Sentence& sentence) {
     const Experiment& e = desk.document.experiment();
     if (std::string reason = why_unread(desk, sentence); !reason.empty()) return reason;
@@ -510,7 +510,7 @@ int chip_lines(const Desk& desk, const Ui& ui, float window_width, float window_
     return lines;
 }
 
-/// The button that adds a second sentence, at the right of the chips.
+/// The button that adds a second sentence, on the right of the chips.
 void add_button(Desk& desk, const Ui& ui, float right, float top,
                 const std::function<void(const Action&)>& run) {
     const float width = add_width(ui), height = ui.px(k_chip_height);

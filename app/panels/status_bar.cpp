@@ -32,7 +32,7 @@ std::string counted(int n, const char* what) { return fmt::format("{} {}{}", n, 
 std::string fully_masked(const Trace& trace) {
     const Stage& weights = main_stage(trace);
     const Stage* mask = trace.find(mask_of(*weights.info));
-    const bool all_open = mask && mask->buffer.range().min != 0 && !trace.experiment.is_given("scores");
+    const bool all_open = mask && mask->buffer.range().min != 0 && !trace.experiment.is_custom("scores");
     if (all_open) return "";
     int rows = 0, columns = 0;
     if (mask && mask->buffer.on_demand()) {

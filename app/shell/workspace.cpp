@@ -249,8 +249,8 @@ void Workspace::on_drop(const std::vector<std::string>& paths) {
                           [](const std::string& path) { return !is_matrix_file(path); });
     const bool into_dialog = interaction_.dialog == Dialog::giving && paths.size() == 1;
     if (into_dialog && is_matrix_file(paths.front())) {
-        interaction_.give_form.file = paths.front();
-        interaction_.give_form.reads_file = true;
+        interaction_.custom_form.file = paths.front();
+        interaction_.custom_form.reads_file = true;
         dropped_.clear();
     }
     wants_frame_ = true;
@@ -268,8 +268,8 @@ void Workspace::open_next_dropped() {
         interaction_.to_open = OpenRequest{std::move(path)};
         return;
     }
-    interaction_.give_form.file = std::move(path);
-    interaction_.give_form.reads_file = true;
+    interaction_.custom_form.file = std::move(path);
+    interaction_.custom_form.reads_file = true;
     interaction_.open(Dialog::giving);
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numeric>
 #include <utility>
 
 #include "app/ui/widgets.h"
@@ -14,6 +15,7 @@
 #include "app/views/views.h"
 #include "core/graph/explain.h"
 #include "core/graph/row_entropy.h"
+#include "core/graph/row_steps.h"
 #include "core/mechanism/mechanisms.h"
 #include "core/number_text.h"
 #include "core/picture/head_names.h"
@@ -31,7 +33,7 @@ constexpr float k_compare_caption = 46;  ///< above each matrix: its name, and f
 constexpr float k_panel_gap = 26, k_most_compare_labels = 110;
 constexpr float k_largest_compared_cell = 140;
 constexpr float k_rows_share = 0.34f;  ///< of the height, for the row as bars
-constexpr float k_bar_pitch = 22, k_least_rows_height = 96;
+constexpr float k_bar_pitch = 22, k_least_bar_pitch = 18, k_least_rows_height = 96;
 
 /// A, B and B − A in the order in which they stand.
 enum ComparePanel { panel_a, panel_b, panel_difference, k_panels };
@@ -516,12 +518,37 @@ void matrices(Desk& desk, const Ui& ui, const CompareScene& scene, const Area& a
 struct BarOfKey {
     int column_a, column_b;
     std::optional<float> a, b;
-
-    double largest() const {
-        return std::max(std::abs(static_cast<double>(a.value_or(0))),
-                        std::abs(static_cast<double>(b.value_or(0))));
-    }
 };
+
+/// The size by which a value is among the largest of its row: of scores the value, which says what weight it
+/// becomes, else the magnitude; least for a cell that is closed.
+double size_of(const std::optional<float>& value, bool is_score) {
+    if (!value || std::isnan(*value)) return -INFINITY;
+    return is_score ? double{*value} : std::abs(double{*value});
+}
+
+/// Leaves `most` of the bars in their order: in turn the largest of A and of B, so that neither side's are
+/// left out where the other side's numbers are larger.
+void keep_largest(std::vector<BarOfKey>& bars, std::size_t most, bool are_scores) {
+    std::vector<std::size_t> places(bars.size(), bars.size());  // the better of the two sides' places
+    for (const bool of_a : {true, false}) {
+        std::vector<std::size_t> order(bars.size());
+        std::iota(order.begin(), order.end(), std::size_t{0});
+        std::ranges::stable_sort(order, std::greater{}, [&](std::size_t i) {
+            return size_of(of_a ? bars[i].a : bars[i].b, are_scores);
+        });
+        for (std::size_t place = 0; place < order.size(); ++place)
+            places[order[place]] = std::min(places[order[place]], place);
+    }
+    std::vector<std::size_t> kept(bars.size());
+    std::iota(kept.begin(), kept.end(), std::size_t{0});
+    std::ranges::stable_sort(kept, {}, [&](std::size_t i) { return places[i]; });
+    kept.resize(most);
+    std::ranges::sort(kept);
+    std::vector<BarOfKey> largest;
+    for (const std::size_t i : kept) largest.push_back(bars[i]);
+    bars = std::move(largest);
+}
 
 /// The open cells of a row of both, each beside its counterpart; the largest ones if there is not room for
 /// all.
@@ -534,10 +561,9 @@ std::vector<BarOfKey> bars_of(const CompareScene& scene, int row_a, int row_b, s
         if (!scene.b->closed(row_b, j)) bar.b = scene.b->at(row_b, j);
         bars.push_back(bar);
     }
-    if (bars.size() <= most) return bars;
-    std::ranges::stable_sort(bars, std::greater{}, &BarOfKey::largest);
-    bars.resize(most);
-    std::ranges::sort(bars, {}, &BarOfKey::column_b);
+    const StageRole role = scene.b->stage->info->role;
+    if (bars.size() > most)
+        keep_largest(bars, most, role == StageRole::scores || role == StageRole::masked_scores);
     return bars;
 }
 
@@ -549,19 +575,49 @@ std::string entropy_text(const ShownStage& shown, int row) {
                        spread.effective_tokens, shown.columns());
 }
 
+/// The numbers on the right of a row's bars: those of A and of B, and the weights that scores become.
+struct NumberColumn {
+    const ShownStage& shown;
+    int row;
+    bool of_a, weight;
+
+    std::optional<double> of(const BarOfKey& bar) const {
+        const std::optional<float>& value = of_a ? bar.a : bar.b;
+        if (!value || !weight) return value;
+        return weight_of_score(*shown.trace, *shown.stage, shown.head_index(), row,
+                               of_a ? bar.column_a : bar.column_b);
+    }
+    std::string title() const { return (weight ? "weight " : "") + std::string(of_a ? "A" : "B"); }
+};
+
+/// From the right: those that have a number for one of the bars.
+std::vector<NumberColumn> number_columns(const CompareScene& scene, int row_a, int row_b,
+                                         const std::vector<BarOfKey>& bars) {
+    std::vector<NumberColumn> columns;
+    for (const bool weight : {true, false})
+        for (const bool of_a : {false, true}) {
+            const NumberColumn column{of_a ? *scene.a : *scene.b, of_a ? row_a : row_b, of_a, weight};
+            if (std::ranges::any_of(bars, [&](const BarOfKey& bar) { return column.of(bar).has_value(); }))
+                columns.push_back(column);
+        }
+    return columns;
+}
+
 void row_as_bars(Desk& desk, const Ui& ui, const CompareScene& scene, const Area& area) {
     const int row_b = chosen_row(scene, lit_cells(desk, scene));
     if (row_b >= scene.b->rows()) return;
     const int row_a = scene.difference->rows[static_cast<std::size_t>(row_b)];
     ImDrawList* list = ImGui::GetWindowDrawList();
-    const auto most =
-        static_cast<std::size_t>(std::max(1.0f, (area.max.y - area.min.y - ui.px(30)) / ui.px(k_bar_pitch)));
+    const float room = area.max.y - area.min.y - ui.px(30);
+    const auto most = static_cast<std::size_t>(std::max(1.0f, room / ui.px(k_least_bar_pitch)));
     const std::vector<BarOfKey> bars = bars_of(scene, row_a, row_b, most);
     const bool weights = scene.b->stage->info->unit == Unit::probability;
     const bool has_entropy =
         scene.b->stage->info->role == StageRole::weights && scene.b->stage->part == StageKey::Part::value;
     const std::string name = legible(scene.b->row_label(row_b));
-    const float values = text_width(ui.fonts.mono_small, "-00.0000") + ui.px(10);
+    const std::vector<NumberColumn> columns = number_columns(scene, row_a, row_b, bars);
+    const float number = text_width(ui.fonts.mono_small, "-00.0000") + ui.px(10);
+    const float values = number * static_cast<float>(columns.size());
     const float title = draw_text(list, ui.fonts.strong, area.min, ink(ui.theme.text),
                                   fmt::format("Row “{}”", name), Align::left, area.width());
     std::string facts = "A above, B below";
@@ -571,7 +627,7 @@ void row_as_bars(Desk& desk, const Ui& ui, const CompareScene& scene, const Area
         facts +=
             fmt::format("  ·  A: {}  ·  B: {}", entropy_text(*scene.a, row_a), entropy_text(*scene.b, row_b));
     draw_text(list, ui.fonts.caption, {area.min.x + title + ui.px(12), area.min.y + ui.px(2)},
-              ink(ui.theme.secondary), facts, Align::left, area.width() - title - 2 * values - ui.px(24));
+              ink(ui.theme.secondary), facts, Align::left, area.width() - title - values - ui.px(24));
     double low = 0, high = weights ? 1 : 0;
     for (const BarOfKey& bar : bars)
         for (const auto& value : {bar.a, bar.b})
@@ -580,33 +636,44 @@ void row_as_bars(Desk& desk, const Ui& ui, const CompareScene& scene, const Area
                 high = std::max<double>(high, *value);
             }
     const float labels = ui.px(k_most_compare_labels);
-    const float left = area.min.x + labels + ui.px(10), right = area.max.x - 2 * values - ui.px(8);
+    const float left = area.min.x + labels + ui.px(10), right = area.max.x - values - ui.px(8);
     if (right - left < ui.px(40) || !(high > low)) return;
     const auto x_of = [&](double value) {
         return left + static_cast<float>((value - low) / (high - low)) * (right - left);
     };
     const ColorScale scale = shared_scale(desk, scene);
     const float heading = area.min.y + ui.px(4);
-    draw_text(list, ui.fonts.strong, {area.max.x - values, heading}, ink(ui.theme.text), "A", Align::right);
-    draw_text(list, ui.fonts.strong, {area.max.x, heading}, ink(ui.theme.secondary), "B", Align::right);
+    const auto each_column = [&](const auto& draw) {
+        float at = area.max.x;
+        for (const NumberColumn& column : columns) {
+            draw(column, at, ink(column.of_a ? ui.theme.text : ui.theme.secondary));
+            at -= number;
+        }
+    };
+    each_column([&](const NumberColumn& column, float at, ImU32 color) {
+        draw_text(list, column.weight ? ui.fonts.caption : ui.fonts.strong, {at, heading}, color,
+                  column.title(), Align::right);
+    });
+    const float pitch =
+        std::min(ui.px(k_bar_pitch), room / static_cast<float>(std::max<std::size_t>(1, bars.size())));
     float y = area.min.y + ui.px(26);
     for (const BarOfKey& each : bars) {
         draw_text(list, ui.fonts.body, {area.min.x + labels, y + ui.px(2)}, ink(ui.theme.secondary),
                   legible(scene.b->column_label(each.column_b)), Align::right, labels);
-        const auto bar = [&](const std::optional<float>& value, float top, float number_right,
-                             const Rgb8& text) {
-            if (!value) return;
-            if (std::isfinite(*value)) {
-                const float from = x_of(std::min<double>(0, *value)), to = x_of(std::max<double>(0, *value));
-                list->AddRectFilled({from, top}, {std::max(to, from + 1), top + ui.px(8)},
-                                    ink(scale.color(*value)), 1);
-            }
-            draw_text(list, ui.fonts.mono_small, {number_right, y + ui.px(3)}, ink(text),
-                      reading_text(*value), Align::right);
+        const auto bar = [&](const std::optional<float>& value, float top) {
+            if (!value || !std::isfinite(*value)) return;
+            const float from = x_of(std::min<double>(0, *value)), to = x_of(std::max<double>(0, *value));
+            list->AddRectFilled({from, top}, {std::max(to, from + 1), top + ui.px(8)},
+                                ink(scale.color(*value)), 1);
         };
-        bar(each.a, y + ui.px(1), area.max.x - values, ui.theme.text);
-        bar(each.b, y + ui.px(10), area.max.x, ui.theme.secondary);
-        y += ui.px(k_bar_pitch);
+        bar(each.a, y + ui.px(1));
+        bar(each.b, y + ui.px(10));
+        each_column([&](const NumberColumn& column, float at, ImU32 color) {
+            if (const auto value = column.of(each))
+                draw_text(list, ui.fonts.mono_small, {at, y + ui.px(3)}, color, reading_text(*value),
+                          Align::right);
+        });
+        y += pitch;
     }
 }
 

@@ -26,7 +26,7 @@ constexpr float k_header_height = 66;
 constexpr float k_low_header_height = 46;
 constexpr float k_least_shown_cell = 6, k_shown_cell = 28;  ///< units, of a cell that is gone to
 
-/// A clickable word at the right of the header.
+/// A clickable word on the right of the header.
 struct HeaderWord {
     std::string label;
     const char* id;
@@ -48,7 +48,7 @@ std::vector<HeaderWord> header_words(const Trace& trace, const Stage& stage, con
     if (shown && is_painted(*shown))
         words.push_back({"Presets ▾", "presets", "Fill the mask with a common pattern",
                          [] { ImGui::OpenPopup(k_presets_menu); }});
-    if (shown && may_be_given(*shown)) words.push_back(action("Set…", "edit.give"));
+    if (shown && may_be_custom(*shown)) words.push_back(action("Set…", "edit.give"));
     words.push_back(action("Copy", "edit.copy_matrix"));
     words.push_back(action(narrow ? "Export" : "Export  Ctrl+E", "file.export"));
     return words;

@@ -5,17 +5,17 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/document/given.h"
+#include "app/document/custom.h"
 #include "app/ui/widgets.h"
 #include "core/error.h"
-#include "core/experiment/given_values.h"
+#include "core/experiment/custom_values.h"
 #include "core/number_text.h"
 
 namespace attnscope {
 namespace {
 
 Matrix mask_now(Desk& desk, const ShownStage& shown) {
-    const GivenSize size = given_size(*shown.trace, "mask");
+    const CustomSize size = custom_size(*shown.trace, "mask");
     return editable_mask(desk.document.experiment(), size.rows, size.columns);
 }
 
@@ -72,7 +72,7 @@ void begin_stroke(Desk& desk, const ShownStage& shown, const Cell& at) {
     if (stroke.refused) return;
     desk.state.notice = {};
     try {
-        const GivenSize size = given_size(*shown.trace, "mask");
+        const CustomSize size = custom_size(*shown.trace, "mask");
         const bool open = may_attend(desk.document.experiment(), size.rows, size.columns, at.row, at.column);
         stroke = {.active = true, .opens = !open, .last = at, .count = stroke.count + 1, .cells = {at}};
     } catch (const std::exception& error) {
@@ -81,7 +81,7 @@ void begin_stroke(Desk& desk, const ShownStage& shown, const Cell& at) {
 }
 
 /// The position of a cell in the custom matrix, where heads are stacked vertically.
-Cell given_cell(const ShownStage& shown, const Cell& cell) {
+Cell custom_cell(const ShownStage& shown, const Cell& cell) {
     return {std::max(shown.head_index(), 0) * shown.rows() + cell.row, cell.column};
 }
 
@@ -90,13 +90,13 @@ unsigned field_id() { return ImGui::GetID("focused cell"); }
 }  // namespace
 
 bool is_painted(const ShownStage& shown) {
-    // Cells of a custom mask are numbers in memory, of which a very long text has too many.
+    // Cells of a custom mask are numbers in memory: too many for a very long text.
     return shown.stage->info == mask_stage(shown.trace->experiment) && !shown.stage->buffer.on_demand();
 }
 
-bool may_be_given(const ShownStage& shown) {
-    const std::vector<std::string> names = names_to_give(shown.trace, shown.trace->experiment);
-    return std::ranges::find(names, given_name_of(shown.stage->key())) != names.end();
+bool may_be_custom(const ShownStage& shown) {
+    const std::vector<std::string> names = names_to_override(shown.trace, shown.trace->experiment);
+    return std::ranges::find(names, custom_name_of(shown.stage->key())) != names.end();
 }
 
 std::string closed_elsewhere(const ShownStage& shown, const Cell& cell) {
@@ -104,7 +104,7 @@ std::string closed_elsewhere(const ShownStage& shown, const Cell& cell) {
 }
 
 bool is_typed_into(const ShownStage& shown) {
-    return !is_painted(shown) && shown.trace->experiment.is_given(shown.stage->name()) &&
+    return !is_painted(shown) && shown.trace->experiment.is_custom(shown.stage->name()) &&
            shown.head_index() >= 0;
 }
 
@@ -170,7 +170,7 @@ void presets_popup(Desk& desk, const Ui& ui, const ShownStage& shown, const char
     const Experiment& e = desk.document.experiment();
     if (ImGui::MenuItem("Turn rules into cells", nullptr, false, !e.weighting.mask.empty()))
         change_mask(desk, shown, [](Matrix&) {});
-    if (ImGui::MenuItem("Discard custom mask", nullptr, false, e.is_given("mask")))
+    if (ImGui::MenuItem("Discard custom mask", nullptr, false, e.is_custom("mask")))
         discard_custom(desk.document, "mask");
     ImGui::EndPopup();
 }
@@ -198,12 +198,12 @@ void cell_field(Desk& desk, const Ui& ui, const ShownStage& shown, const FocusLa
     if (!typed) return;
     try {
         const std::string name(shown.stage->name());
-        Matrix values = given_start(desk.document.trace().get(), desk.document.experiment(), name);
-        const Cell at = given_cell(shown, cell);
+        Matrix values = custom_start(desk.document.trace().get(), desk.document.experiment(), name);
+        const Cell at = custom_cell(shown, cell);
         if (at.row >= values.rows() || at.column >= values.cols()) return;
         values(at.row, at.column) = parse_cell(*typed);
-        check_given_cells(name, values, name);
-        give(desk.document, name, std::move(values));
+        check_custom_cells(name, values, name);
+        set_custom(desk.document, name, std::move(values));
         desk.state.notice = {};
     } catch (const std::exception& error) {
         desk.state.notice = {problem_text(error), true};

@@ -12,7 +12,7 @@ std::string closed_elsewhere(const ShownStage& shown, const Cell& cell);
 /// Whether the stage is custom, so that its cells can be edited.
 bool is_typed_into(const ShownStage& shown);
 /// Whether the stage can be replaced by a custom matrix.
-bool may_be_given(const ShownStage& shown);
+bool may_be_custom(const ShownStage& shown);
 
 /// Paints the cells that the mouse passes while the last item is held; the first cell decides whether to open
 /// or to close. True during a stroke. With Shift held, the mouse is left to the view.

@@ -84,7 +84,7 @@ ColumnLabels column_labels(const Ui& ui, float pitch, float longest) {
     return ColumnLabels::upright;
 }
 
-/// The width of the operand at the left, at most `most`; 0 if there is none.
+/// The width of the operand on the left, at most `most`; 0 if there is none.
 float width_of_left(const Ui& ui, const FocusLayout& layout, float most) {
     if (!layout.left) return 0;
     return std::clamp(static_cast<float>(layout.left->columns()) * ui.px(9), ui.px(40),

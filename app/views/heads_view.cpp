@@ -10,7 +10,7 @@
 #include "app/ui/widgets.h"
 #include "app/views/choosing.h"
 #include "app/views/matrix_panel.h"
-#include "app/views/small_pictures.h"
+#include "app/views/tile_grid.h"
 #include "app/views/views.h"
 #include "core/mechanism/mechanisms.h"
 #include "core/number_text.h"

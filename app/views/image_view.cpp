@@ -23,7 +23,7 @@ constexpr int k_most_covers = 20000;  ///< patches in the small pictures, in tot
 /// What is drawn: weights N × M, where M = grid².
 struct ImageScene {
     ShownStage shown;
-    const GivenImage& image;
+    const CustomImage& image;
     int grid;
     ColorScale scale;
     bool hard;

@@ -9,7 +9,7 @@
 #include "app/ui/widgets.h"
 #include "app/views/choosing.h"
 #include "app/views/matrix_panel.h"
-#include "app/views/small_pictures.h"
+#include "app/views/tile_grid.h"
 #include "app/views/views.h"
 #include "core/mechanism/mechanisms.h"
 #include "core/number_text.h"
@@ -129,7 +129,7 @@ std::string number_words(const SweepScene& scene, float value) {
     return scene.shown.stage->info->unit == Unit::probability ? weight_text(value) : short_text(value);
 }
 
-/// Where panels stand in lines of equal length, the names of the rows at the left of each line.
+/// Where panels stand in lines of equal length, the names of the rows on the left of each line.
 struct SweepPlaces {
     std::vector<MatrixPlace> panels;
     std::vector<float> tops;    ///< of the captions
@@ -194,7 +194,7 @@ std::string cell_words(const ShownStage& shown, const Cell& cell) {
     return row + (!both ? "" : shown.stage->info->columns == Axis::key_token ? " → " : " · ") + column;
 }
 
-/// "you → to: mean 0.21 ± 0.31, from 0 to 0.86; a number at 7 of 9 values".
+/// "you → to: mean 0.21 ± 0.31, from 0 to 0.86; defined at 7 of 9 values".
 std::string spread_words(const SweepScene& scene, const Cell& cell) {
     const Spread& spread = *scene.swept.spread;
     const auto count = static_cast<std::size_t>(spread.count(cell.row, cell.column)),

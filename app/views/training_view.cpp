@@ -10,7 +10,7 @@
 #include "app/views/choosing.h"
 #include "app/views/curves.h"
 #include "app/views/labels.h"
-#include "app/views/small_pictures.h"
+#include "app/views/tile_grid.h"
 #include "app/views/views.h"
 #include "core/export/run_curves.h"
 #include "core/graph/stage_table.h"
@@ -360,7 +360,7 @@ std::optional<ShownStage> film_stage(const Desk& desk, const Trace& trace) {
     return shown_stage(trace, key, of_head(desk, head));
 }
 
-/// Its place among those of all layers.
+/// The index of the film's head among the heads of all layers.
 std::size_t film_head(const Desk& desk, const Trace& trace) {
     const auto [layer, head] = chosen_place(desk, trace);
     return static_cast<std::size_t>(std::max(0, layer - 1) * trace.experiment.attention.heads + head);
@@ -451,7 +451,7 @@ void gradient_and_change(Desk& desk, const Ui& ui, const Area& area) {
         const WeightsChange* change = nullptr;
     };
     std::vector<Picture> shown;
-    if (is_stack(trace)) shown.push_back({now->stage, "weights"});  // else they stand at the left
+    if (is_stack(trace)) shown.push_back({now->stage, "weights"});  // else they stand on the left
     StageKey key = now->stage->key();
     key.part = StageKey::Part::gradient;
     if (StagePtr gradient = trace.stage(key)) shown.push_back({std::move(gradient), "∂ℓ/∂ weights"});

@@ -44,10 +44,10 @@ struct RowSum {
     float largest = -std::numeric_limits<float>::infinity();  ///< NaN if the row has one; −∞: nothing is open
     double sum = 0;                                           ///< Σ exp(x − largest) over the open cells
 
-    /// Joins a part of the row, of which the same is known.
+    /// Adds a part of the row with these values.
     void add(float part_largest, double part_sum);
 };
-/// What softmax_rows() does to whole rows, for parts of rows of which the sums are known, in place; one sum
+/// What softmax_rows() does to whole rows, for parts of rows whose sums are known, in place; one sum
 /// for each row.
 void softmax_cells(std::span<const RowSum> rows, MatrixView x);
 /// The largest weight of each block of 2^level × 2^level cells, which is that of the largest

@@ -35,7 +35,7 @@ constexpr auto choice_names(Score) {
                                              {rbf, "rbf"}});
 }
 
-/// A rule of which query may attend to which key, in mask_kinds().
+/// A rule in mask_kinds(): which query may attend to which key.
 enum class MaskForm { causal, valid, window, dilated, prefix };
 constexpr auto choice_names(MaskForm) {
     using enum MaskForm;

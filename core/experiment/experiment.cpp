@@ -29,7 +29,7 @@ void check_whole(const char* field, int value, int low, int high) {
 
 [[noreturn]] void refuse_matrix(const std::string& name) {
     std::string known;
-    for (const GivenName& entry : given_names())
+    for (const OverridableMatrix& entry : overridable_matrices())
         known += (known.empty() ? "" : ", ") + std::string(entry.name);
     refuse(fmt::format("given \"{}\" is not known: use {}", message_text(name, k_longest_quotation), known));
 }
@@ -134,7 +134,7 @@ double Scale::factor(int d_k) const {
     return 1.0;
 }
 
-bool GivenMatrix::operator==(const GivenMatrix& other) const {
+bool CustomMatrix::operator==(const CustomMatrix& other) const {
     if (values_ == other.values_) return true;
     const Matrix& a = *values_;
     const Matrix& b = *other.values_;
@@ -162,9 +162,9 @@ std::string why_sizes_do_not_fit(const Experiment& e) {
         return fmt::format("heads {} does not divide {} {}: use a divisor", e.attention.heads, field, size);
     };
     if (rule.has_layers) return e.input.dim % e.attention.heads == 0 ? "" : undivided("dim", e.input.dim);
-    if (e.key_columns() % e.attention.heads != 0 && !e.is_given("query"))
+    if (e.key_columns() % e.attention.heads != 0 && !e.is_custom("query"))
         return undivided(e.attention.key_size > 0 ? "key-size" : "dim", e.key_columns());
-    if (e.value_columns() % e.attention.heads != 0 && !e.is_given("value"))
+    if (e.value_columns() % e.attention.heads != 0 && !e.is_custom("value"))
         return undivided(e.attention.value_size > 0 ? "value-size" : "dim", e.value_columns());
     const bool own_sizes = e.key_columns() != e.input.dim || e.value_columns() != e.input.dim;
     if (own_sizes &&
@@ -183,12 +183,12 @@ std::string why_rope_does_not_fit(int d_k) {
 }
 
 bool is_designed(const Experiment& e) {
-    return e.input.uses_lexicon() && !e.is_given("embedding") && !e.is_given("E") && !e.is_given("E_src");
+    return e.input.uses_lexicon() && !e.is_custom("embedding") && !e.is_custom("E") && !e.is_custom("E_src");
 }
 
 std::string unprojected_text(const Experiment& e) {
-    const bool two_sides = !e.input.text2.empty() || e.input.image || e.is_given("embedding_kv");
-    if (e.is_given("embedding_v")) return std::string("Q = X, K = ") + (two_sides ? "Y" : "X") + ", V = Y_v";
+    const bool two_sides = !e.input.text2.empty() || e.input.image || e.is_custom("embedding_kv");
+    if (e.is_custom("embedding_v")) return std::string("Q = X, K = ") + (two_sides ? "Y" : "X") + ", V = Y_v";
     return two_sides ? "Q = X, K = V = Y" : "Q = K = V = X";
 }
 
@@ -210,7 +210,7 @@ std::vector<HeadPlace> parse_heads(std::string_view text) {
         if (head.ec != std::errc{} || head.ptr != end || place.layer < 1 || place.head < 1) refuse_text();
         heads.insert(place);
         if (std::ssize(heads) > std::ptrdiff_t{k_max_layers} * k_max_heads)
-            refuse(fmt::format("more than {} heads are named: leave out those that no stack has",
+            refuse(fmt::format("at most {} heads can be named: remove those that do not exist",
                                k_max_layers * k_max_heads));
         if (comma == rest.npos) break;
         rest.remove_prefix(comma + 1);
@@ -267,10 +267,10 @@ void check(const Experiment& e) {
     check_mask(e);
     check_numbers(e);
     check_training(e.training);
-    if (e.training.step > 0 && e.weights.given.empty())
+    if (e.training.step > 0 && e.weights.custom.empty())
         refuse(fmt::format("step {} has no learned matrices: set step to 0", e.training.step));
-    for (const auto& [name, matrix] : e.weights.given)
-        if (!find_given_name(name)) refuse_matrix(name);
+    for (const auto& [name, matrix] : e.weights.custom)
+        if (!find_overridable(name)) refuse_matrix(name);
 }
 
 }  // namespace attnscope

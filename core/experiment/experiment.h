@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "core/experiment/choices.h"
-#include "core/experiment/given_names.h"
 #include "core/experiment/mechanism_rules.h"
+#include "core/experiment/overridable.h"
 #include "core/image/image.h"
 #include "core/random/initializers.h"
 #include "core/random/seed.h"
@@ -62,14 +62,14 @@ struct ProjectionSeed {
 
 /// A custom matrix, used instead of a computed or drawn one. Shared, because experiments are copied freely;
 /// compared by value (NaN equal to NaN).
-class GivenMatrix {
+class CustomMatrix {
 public:
-    explicit GivenMatrix(Matrix values) : values_(std::make_shared<const Matrix>(std::move(values))) {}
+    explicit CustomMatrix(Matrix values) : values_(std::make_shared<const Matrix>(std::move(values))) {}
     const Matrix& values() const { return *values_; }
     const std::shared_ptr<const Matrix>& shared() const { return values_; }
     /// Differs whenever the matrix may differ; equal only for the same matrix.
     const void* identity() const { return values_.get(); }
-    bool operator==(const GivenMatrix& other) const;
+    bool operator==(const CustomMatrix& other) const;
 
 private:
     std::shared_ptr<const Matrix> values_;
@@ -85,9 +85,10 @@ struct Input {
     std::string words2;   ///< the words of seq2seq's target, after <bos> and <eos>; empty: the target's own
     int table_size = 10;  ///< minimum number of rows of the table; 0 … 1,000,000
     int dim = 16;         ///< d, the width of an embedding, 1 … 1024
-    std::optional<GivenImage> image;  ///< its patches are the keys and values (Xu et al. 2015); no text2 then
-    int grid = 7;                     ///< patches per side, 1 … 32: M = grid²
-    int patch_size = 8;               ///< pixels per side of a patch, 1 … 64
+    std::optional<CustomImage>
+        image;           ///< its patches are the keys and values (Xu et al. 2015); no text2 then
+    int grid = 7;        ///< patches per side, 1 … 32: M = grid²
+    int patch_size = 8;  ///< pixels per side of a patch, 1 … 64
 
     /// Numbers per patch.
     int patch_columns() const { return 3 * patch_size * patch_size; }
@@ -201,18 +202,18 @@ struct Weights {
     ProjectionSeed
         score_seed;  ///< for the weights of the score and of local-p; the previous draw is the projections
     ProjectionSeed block_seed;  ///< for the block's weights; the previous draw is the score's weights
-    /// Custom matrices, by their names in given_names().
-    std::map<std::string, GivenMatrix, std::less<>> given;
+    /// Custom matrices, by their names in overridable_matrices().
+    std::map<std::string, CustomMatrix, std::less<>> custom;
 
     /// nullptr if it is not custom.
-    const GivenMatrix* find_given(CustomName name) const {
-        const auto found = given.find(name.text());
-        return found == given.end() ? nullptr : &found->second;
+    const CustomMatrix* find_custom(CustomName name) const {
+        const auto found = custom.find(name.text());
+        return found == custom.end() ? nullptr : &found->second;
     }
-    void give(CustomName name, Matrix values) {
-        given.insert_or_assign(std::string(name.text()), GivenMatrix(std::move(values)));
+    void set_custom(CustomName name, Matrix values) {
+        custom.insert_or_assign(std::string(name.text()), CustomMatrix(std::move(values)));
     }
-    void discard(CustomName name) { given.erase(std::string(name.text())); }
+    void discard(CustomName name) { custom.erase(std::string(name.text())); }
 
     bool operator==(const Weights&) const = default;
 };
@@ -261,9 +262,9 @@ struct Experiment {
     Weights weights;
     Training training;
 
-    bool is_given(CustomName name) const { return weights.find_given(name) != nullptr; }
-    bool are_given(std::initializer_list<CustomName> names) const {
-        return std::ranges::all_of(names, [&](const CustomName& name) { return is_given(name); });
+    bool is_custom(CustomName name) const { return weights.find_custom(name) != nullptr; }
+    bool are_custom(std::initializer_list<CustomName> names) const {
+        return std::ranges::all_of(names, [&](const CustomName& name) { return is_custom(name); });
     }
     /// Whether the weights of each key sum to 1 over the queries.
     bool over_queries() const {

@@ -103,7 +103,7 @@ Coverage dilated_coverage(const MaskRule& rule, const Region& in) {
     return coverage_of(step == 1 || (any && smallest == largest), !any);
 }
 
-/// Diagonal by diagonal: of those i − j that the step divides.
+/// The open cells on the diagonals whose i − j the step divides.
 std::size_t dilated_count(const MaskRule& rule, const Region& in) {
     const std::int64_t step = rule.arguments[0], rows = in.rows, columns = in.columns;
     std::int64_t difference = std::int64_t{in.row} - last_key(in), count = 0;

@@ -61,9 +61,9 @@ Image decode_image(std::string_view bytes, std::string_view source) {
     return over_white(decode_png(bytes, source));
 }
 
-GivenImage read_image(const std::string& path) {
+CustomImage read_image(const std::string& path) {
     const auto read = [](const std::string& bytes, const std::string& source) {
-        return GivenImage(central_square(decode_image(bytes, source)));
+        return CustomImage(central_square(decode_image(bytes, source)));
     };
     return opened(path, read, k_max_file_bytes, require_image);
 }
@@ -76,7 +76,7 @@ std::string image_to_data_url(const Image& image) {
     return std::string(k_png_url) + text.get();
 }
 
-GivenImage image_from_data_url(std::string_view url) {
+CustomImage image_from_data_url(std::string_view url) {
     const std::string_view prefix = url.starts_with(k_jpeg_url) ? k_jpeg_url : k_png_url;
     if (!url.starts_with(prefix))
         throw Error(ErrorKind::bad_input, "the picture does not start with \"" + std::string(k_png_url) +
@@ -84,7 +84,7 @@ GivenImage image_from_data_url(std::string_view url) {
     const std::string text(url.substr(prefix.size()));
     gsize size = 0;
     const std::unique_ptr<guchar, FreeGlib> bytes(g_base64_decode(text.c_str(), &size));
-    return GivenImage(
+    return CustomImage(
         central_square(decode_image({reinterpret_cast<const char*>(bytes.get()), size}, "the picture")));
 }
 

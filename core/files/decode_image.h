@@ -17,12 +17,12 @@ Image decode_image(std::string_view bytes, std::string_view source);
 
 /// The central square of the picture in a file, as stored in experiments. Throws as read_file and
 /// decode_image.
-GivenImage read_image(const std::string& path);
+CustomImage read_image(const std::string& path);
 
 /// Converts to "data:image/png;base64,…", and from a data URL with a PNG or JPEG to the central square of its
 /// picture. The latter throws Error(bad_input).
 std::string image_to_data_url(const Image& image);
-GivenImage image_from_data_url(std::string_view url);
+CustomImage image_from_data_url(std::string_view url);
 
 /// Whether the bytes start like a PNG or a JPEG file.
 bool is_image(std::string_view bytes);

@@ -1,7 +1,8 @@
 #include "core/gpu/choice.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <cstdio>
 
 #include "core/error.h"
 #include "core/gpu/backend.h"
@@ -15,7 +16,7 @@ Experiment trial() {
     Experiment e;
     Matrix X(k_tokens, k_features);
     for (Eigen::Index i = 0; i < X.size(); ++i) X.data()[i] = static_cast<float>(i % 251) / 251 - 0.5f;
-    e.weights.give("embedding", std::move(X));
+    e.weights.set_custom("embedding", std::move(X));
     e.input.dim = k_features;
     e.attention.heads = 4;
     e.attention.projection = Projection::linear;
@@ -30,11 +31,7 @@ double milliseconds_of(const Experiment& e, Backend* backend) {
     return best;
 }
 
-std::string times(double ratio) {
-    char text[32];
-    std::snprintf(text, sizeof text, ratio < 10 ? "%.1f" : "%.0f", ratio);
-    return text;
-}
+std::string times(double ratio) { return fmt::format("{:.{}f}", ratio, ratio < 10 ? 1 : 0); }
 
 BackendChoice faster(std::shared_ptr<GpuBackend> gpu) {
     if (gpu->info().is_software) return {nullptr, gpu->info().renderer + " is a software renderer"};

@@ -159,9 +159,7 @@ std::string take_error() {
     for (int i = 0; i < k_most; ++i) {
         const GLenum error = glGetError();
         if (error == GL_NO_ERROR) break;
-        std::array<char, 16> text;
-        std::snprintf(text.data(), text.size(), "0x%04x", error);
-        if (first.empty()) first = text.data();
+        if (first.empty()) first = fmt::format("{:#06x}", error);
     }
     return first;
 }

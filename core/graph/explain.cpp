@@ -31,12 +31,9 @@ Proof prove(const Trace& trace, const StageRecord& record, int head, int row, in
     const Stage& stage = *record.stage;
     std::vector<const Buffer*> inputs, results;
     for (const StagePtr& input : record.inputs) inputs.push_back(&input->buffer);
-    std::size_t result = 0;
-    for (const StageRecord& sister : trace.records)
-        if (sister.op == record.op) {
-            if (&sister == &record) result = results.size();
-            results.push_back(&sister.stage->buffer);
-        }
+    const std::vector<const StageRecord*> sisters = trace.results_of(record);
+    for (const StageRecord* sister : sisters) results.push_back(&sister->stage->buffer);
+    const auto result = static_cast<std::size_t>(std::ranges::find(sisters, &record) - sisters.begin());
     const auto head_of = [&](const Stage& input) { return std::min(head, input.shape().heads - 1); };
     // An operand's feature has its name, or else its number.
     const auto is_named = [&](const Stage& input, Axis axis) {

@@ -10,16 +10,8 @@
 namespace attnscope {
 namespace {
 
-/// All results of the operation that computed a record, in order.
-std::vector<const StageRecord*> results_with(const Trace& trace, const StageRecord& record) {
-    std::vector<const StageRecord*> results;
-    for (const StageRecord& each : trace.records)
-        if (each.op == record.op) results.push_back(&each);
-    return results;
-}
-
 std::size_t result_index(const Trace& trace, const StageRecord& record) {
-    const std::vector<const StageRecord*> results = results_with(trace, record);
+    const std::vector<const StageRecord*> results = trace.results_of(record);
     return static_cast<std::size_t>(std::ranges::find(results, &record) - results.begin());
 }
 
@@ -94,7 +86,7 @@ StageOperands operands(const Trace& trace, const Stage& stage) {
     if (of.same_as >= 0) return operands(trace, *input(of.same_as));
     const Stage* left = input(of.left);
     if (of.left_result >= 0)
-        left = results_with(trace, record)[static_cast<std::size_t>(of.left_result)]->stage.get();
+        left = trace.results_of(record)[static_cast<std::size_t>(of.left_result)]->stage.get();
     return {left, input(of.above), of.is_transposed};
 }
 

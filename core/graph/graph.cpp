@@ -72,12 +72,12 @@ void GraphBuilder::require_shape(Value value, int rows, int columns) const {
     refuse_shape(name(value), is.rows, is.columns, needs);
 }
 
-void GraphBuilder::may_give(CustomName name, int rows, int columns) {
-    if (std::ranges::find(graph.givable, name.text(), &Givable::name) == graph.givable.end())
-        graph.givable.push_back({std::string(name.text()), rows, columns});
+void GraphBuilder::may_override(CustomName name, int rows, int columns) {
+    if (std::ranges::find(graph.overridable, name.text(), &Overridable::name) == graph.overridable.end())
+        graph.overridable.push_back({std::string(name.text()), rows, columns});
 }
 
-Value GraphBuilder::custom(StageKey key, const GivenMatrix& matrix, bool has_heads) {
+Value GraphBuilder::custom(StageKey key, const CustomMatrix& matrix, bool has_heads) {
     Shape shape =
         op::matrix(static_cast<int>(matrix.values().rows()), static_cast<int>(matrix.values().cols()));
     shape.per_head = has_heads;

@@ -31,8 +31,8 @@ struct Graph {
     std::vector<GraphValue> values;
     std::vector<std::string> rows, columns, table, target_table;  ///< as in Trace
     StageFeatures features;                                       ///< as in Trace
-    std::vector<Givable> givable;  ///< the matrices that may be custom under these settings
-    std::string loss_advice;       ///< what to set for a loss, if there is none
+    std::vector<Overridable> overridable;  ///< the matrices that may be custom under these settings
+    std::string loss_advice;               ///< what to set for a loss, if there is none
 
     const Op& op_of(const GraphValue& value) const { return *nodes[static_cast<std::size_t>(value.node)].op; }
     /// nullptr if there is no such stage.
@@ -64,11 +64,11 @@ public:
         return name_in_layer(at(value).key.layer, at(value).key.stage->name);
     }
     /// A custom matrix instead of a drawn or computed one; with heads those of its one head.
-    Value custom(StageKey key, const GivenMatrix& matrix, bool has_heads = false);
+    Value custom(StageKey key, const CustomMatrix& matrix, bool has_heads = false);
     /// x Wᵀ + b; b may be absent. Throws Error(bad_input) if the shapes do not fit.
     Value linear(StageKey key, Value x, Value W, Value b);
-    /// Records that a matrix of given_names() may be overridden, as one of this size.
-    void may_give(CustomName name, int rows, int columns);
+    /// Records that a matrix of overridable_matrices() may be overridden, as one of this size.
+    void may_override(CustomName name, int rows, int columns);
 
     /// Throws Error(bad_input), naming the stage and both shapes, unless the value has this shape.
     void require_shape(Value value, int rows, int columns) const;

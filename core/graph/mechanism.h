@@ -17,12 +17,14 @@ struct Graph;
 
 /// A sentence of the input, and what the mechanism makes of it.
 struct SentenceRole {
-    bool is_of_keys;             ///< its tokens are the keys, else the queries
-    const StageInfo* tokens;     ///< the stage of its tokens
-    std::string words;           ///< "queries", "source"
-    const char* hint;            ///< in the empty field
-    bool says_rows = false;      ///< shown are the words of its table's rows, not those of its axis
-    bool has_own_table = false;  ///< words2 lists its words, not words
+    bool is_of_keys;                   ///< its tokens are the keys, else the queries
+    const StageInfo* tokens;           ///< the stage of its tokens
+    std::string words;                 ///< "queries", "source"
+    const char* hint;                  ///< in the empty field
+    bool says_rows = false;            ///< shown are the words of its table's rows, not those of its axis
+    bool has_own_table = false;        ///< words2 lists its words, not words
+    const StageInfo* table = nullptr;  ///< whose rows its tokens are; nullptr: that of the other sentence
+    std::string table_words = {};      ///< the variable of its recipe that lists the table's words
 };
 
 /// When an option changes a number: always, never, or under a condition.
@@ -66,7 +68,7 @@ struct Mechanism {
     /// The parameters that training learns, as far as the settings use them, and the sizes that they must
     /// have; a custom table keeps its rows if there is one for each word that is listed. nullptr: nothing is
     /// learned.
-    std::vector<Givable> (*parameters)(const Experiment& experiment) = nullptr;
+    std::vector<Overridable> (*parameters)(const Experiment& experiment) = nullptr;
 };
 
 }  // namespace attnscope

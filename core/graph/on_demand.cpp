@@ -56,7 +56,7 @@ struct Survey {
     std::vector<Matrix> dominant, mean;  ///< by level, from the first that is kept
 
     /// Adds the coarser levels to the first one, down to a single cell.
-    /// `totals`: of the first level; nothing where means are counted when they are asked for.
+    /// `totals` are those of the first level; empty if means are computed on demand.
     void add_levels(PooledTotals totals) {
         const bool has_means = totals.sum.size() > 0;
         if (has_means) mean.push_back(totals.mean());

@@ -28,8 +28,8 @@ bool is_of_chain(const StageInfo& info) {
 std::vector<const StageRecord*> chain(const Trace& trace, const StageRecord& weights) {
     std::vector<const StageRecord*> found;
     if (std::holds_alternative<op::Decode>(*weights.op)) {  // all of them are results of one operation
-        for (const StageRecord& each : trace.records)
-            if (each.op == weights.op && is_of_chain(*each.stage->info)) found.push_back(&each);
+        for (const StageRecord* each : trace.results_of(weights))
+            if (is_of_chain(*each->stage->info)) found.push_back(each);
         return found;
     }
     for (const StageRecord* each = &weights; each && is_of_pairs(*each->stage->info);) {
@@ -250,6 +250,30 @@ const Stage* last_weights(const Trace& trace, int layer) {
         const Stage& stage = *record.stage;
         const bool weighs = stage.info->unit == Unit::probability && !stage.info->mask.empty();
         if (weighs && (stage.layer == 0 || stage.layer == layer)) found = &stage;
+    }
+    return found;
+}
+
+std::optional<double> weight_of_score(const Trace& trace, const Stage& scores, int head, int row,
+                                      int column) {
+    const StageRole role = scores.info->role;
+    if (scores.part != StageKey::Part::value ||
+        (role != StageRole::scores && role != StageRole::masked_scores))
+        return std::nullopt;
+    const Stage* weights = last_weights(trace, std::max(1, scores.layer));
+    if (!weights || (head < 0 && weights->shape().heads > 1)) return std::nullopt;
+    return weights->buffer.at(std::clamp(head, 0, weights->shape().heads - 1), row, column);
+}
+
+const Stage* scores_before(const Trace& trace, const Stage& weights) {
+    if (weights.info->role != StageRole::weights || weights.part != StageKey::Part::value) return nullptr;
+    const Stage* found = nullptr;
+    for (const StageRecord& record : trace.records) {
+        const Stage& stage = *record.stage;
+        if (&stage == &weights) break;
+        if (stage.info->role == StageRole::scores && stage.layer == weights.layer &&
+            stage.part == StageKey::Part::value && stage.shape() == weights.shape())
+            found = &stage;
     }
     return found;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -48,6 +49,14 @@ struct RowSteps {
 /// The weights that the values get, after a window and dropout, in this layer if the trace has layers;
 /// nullptr if there are none.
 const Stage* last_weights(const Trace& trace, int layer);
+
+/// The weight of last_weights() that a pair of a stage of scores gets, masked ones too, in one head (−1: the
+/// mean over the heads); nullopt for other stages, and for a mean of several heads.
+std::optional<double> weight_of_score(const Trace& trace, const Stage& scores, int head, int row, int column);
+
+/// The scores that become these weights, the last ones before the mask: in the trace's order the last stage
+/// of scores before them in their layer; nullptr if there is none.
+const Stage* scores_before(const Trace& trace, const Stage& weights);
 
 /// The steps of a row of last_weights() in one head: the stages of the trace from the scores on, in their
 /// order; a softmax in three steps (less the maximum, exp, divided by the sum); then, where there are values,

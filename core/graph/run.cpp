@@ -118,7 +118,7 @@ Trace run(const Graph& graph, const Trace& previous, const EvaluateOptions& opti
     trace.table = graph.table;
     trace.target_table = graph.target_table;
     trace.features = graph.features;
-    trace.givable = graph.givable;
+    trace.overridable = graph.overridable;
     trace.loss_advice = graph.loss_advice;
     trace.records = Run(graph, previous, options).records();
     std::stable_partition(trace.records.begin(), trace.records.end(),

@@ -99,6 +99,13 @@ const StageRecord* Trace::record(StageKey key) const {
     return found == records.end() ? nullptr : &*found;
 }
 
+std::vector<const StageRecord*> Trace::results_of(const StageRecord& record) const {
+    std::vector<const StageRecord*> results;
+    for (const StageRecord& each : records)
+        if (each.op == record.op) results.push_back(&each);
+    return results;
+}
+
 StagePtr Trace::stage(StageKey key) const {
     if (const StageRecord* found = record(key)) return found->stage;
     const auto found = std::ranges::find(gradients, key, &Stage::key);

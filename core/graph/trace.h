@@ -154,8 +154,8 @@ struct FeatureNames {
 };
 using StageFeatures = std::map<const StageInfo*, FeatureNames>;
 
-/// A matrix of given_names() that may be overridden, and the size that it must have.
-struct Givable {
+/// A matrix of overridable_matrices() that may be overridden, and the size that it must have.
+struct Overridable {
     std::string name;
     int rows;  ///< with heads, those of all heads
     int columns;
@@ -170,7 +170,7 @@ struct Trace {
     std::vector<std::string> table;    ///< the vocabulary, by table row
     std::vector<std::string> target_table;  ///< the words that can be predicted, by row of their table
     StageFeatures features;                 ///< by what stands in the features of these stages
-    std::vector<Givable> givable;
+    std::vector<Overridable> overridable;
     std::string loss_advice;           ///< what to set for a loss, if there is none
     std::vector<StageRecord> records;  ///< stages, then parameters, each in order of computation
     std::vector<StagePtr> gradients;   ///< in their order; only where Presentation::wants_gradients()
@@ -181,6 +181,9 @@ struct Trace {
     bool is_on_demand() const;
     /// nullptr if the experiment has no such stage, or it is a gradient.
     const StageRecord* record(StageKey key) const;
+    /// All results of the operation that computed a record, in order: the record itself, if it has one
+    /// result.
+    std::vector<const StageRecord*> results_of(const StageRecord& record) const;
     /// nullptr if the experiment has no such stage, or no such gradient.
     StagePtr stage(StageKey key) const;
     const Stage* find(StageKey key) const { return stage(key).get(); }

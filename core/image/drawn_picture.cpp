@@ -143,8 +143,8 @@ Image draw() {
 
 }  // namespace
 
-const GivenImage& drawn_picture() {
-    static const GivenImage picture(draw());
+const CustomImage& drawn_picture() {
+    static const CustomImage picture(draw());
     return picture;
 }
 

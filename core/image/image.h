@@ -22,14 +22,14 @@ struct Image {
 };
 
 /// The image of an experiment. Shared, because experiments are copied freely; compared by value.
-class GivenImage {
+class CustomImage {
 public:
-    explicit GivenImage(Image image) : image_(std::make_shared<const Image>(std::move(image))) {}
+    explicit CustomImage(Image image) : image_(std::make_shared<const Image>(std::move(image))) {}
     const Image& image() const { return *image_; }
     const std::shared_ptr<const Image>& shared() const { return image_; }
     /// Differs whenever the image may differ; equal only for the same image.
     const void* identity() const { return image_.get(); }
-    bool operator==(const GivenImage& other) const {
+    bool operator==(const CustomImage& other) const {
         return image_ == other.image_ || *image_ == *other.image_;
     }
 
@@ -39,6 +39,6 @@ private:
 
 /// The built-in picture, 224 × 224: a house, a tree, a person and the sun over a meadow. Drawn in integer
 /// arithmetic, so that it is the same everywhere.
-const GivenImage& drawn_picture();
+const CustomImage& drawn_picture();
 
 }  // namespace attnscope

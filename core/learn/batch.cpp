@@ -84,7 +84,7 @@ void add_gradients(const Computation& of, const Trace& trace, std::span<const Ta
     if (!of.wants_gradients || share == 0) return;
     Parameters gradients;
     for (const StagePtr& stage : attnscope::gradients(trace, of.cancel)) {
-        const std::string name = given_name(stage->key());
+        const std::string name = custom_name(stage->key());
         if (of.parameters.contains(name)) gradients.emplace(name, share * stage->buffer.host().head(0));
     }
     add(part.gradients, gradients);
@@ -110,9 +110,9 @@ BatchPart stack_part(const Computation& of, std::span<const TaskSentence> senten
 BatchPart single_part(const Computation& of, const TaskSentence& sentence) {
     Experiment e = of.model;
     e.seq2seq.decode = Decode::teacher;
-    e.weights.give("src", row_of(sentence.source));
-    e.weights.give("tgt_in", row_of(sentence.tokens));
-    e.weights.give("tgt_out", row_of(sentence.targets));
+    e.weights.set_custom("src", row_of(sentence.source));
+    e.weights.set_custom("tgt_in", row_of(sentence.tokens));
+    e.weights.set_custom("tgt_out", row_of(sentence.targets));
     const Trace trace = evaluate(e, {}, {.threads = 1, .cancel = of.cancel});
     BatchPart part;
     count_right(trace, {&sentence, 1}, part);
@@ -211,7 +211,7 @@ BatchResult run(const Experiment& model, const Parameters& parameters, std::span
 std::size_t parts_of_batch(std::size_t sentences) { return (sentences + k_part - 1) / k_part; }
 
 Experiment with_parameters(Experiment model, const Parameters& parameters) {
-    for (const auto& [name, values] : parameters) model.weights.give(name, values);
+    for (const auto& [name, values] : parameters) model.weights.set_custom(name, values);
     return model;
 }
 

@@ -9,7 +9,7 @@
 
 namespace attnscope {
 
-/// Matrices by the names of the parameters, as in given_names().
+/// Matrices by the names of the parameters, as in overridable_matrices().
 using Parameters = std::map<std::string, Matrix>;
 
 /// What an optimizer remembers from step to step: shaped as the parameters, empty at first.

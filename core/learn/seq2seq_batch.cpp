@@ -464,7 +464,7 @@ private:
 }  // namespace
 
 bool computes_together(const Experiment& model) {
-    if (model.mechanism != MechanismKind::seq2seq || model.is_given("mask")) return false;
+    if (model.mechanism != MechanismKind::seq2seq || model.is_custom("mask")) return false;
     // A setting that is not listed has to have its default, so that a new one is left to the graph.
     Seq2seq known;
     known.encoder = model.seq2seq.encoder;

@@ -56,14 +56,8 @@ Parameters first_parameters(const Experiment& model) {
     Parameters parameters;
     const Trace trace = evaluate(model);
     for (const StagePtr& stage : trace.parameters())
-        parameters.emplace(given_name(stage->key()), stage->buffer.host().head(0));
+        parameters.emplace(custom_name(stage->key()), stage->buffer.host().head(0));
     return parameters;
-}
-
-bool is_name_of_parameter(std::string_view name) {
-    const std::string_view in_layer = split_layer(name).name;
-    const StageInfo* stage = in_layer == "E" ? "table"_stage : find_in_table(in_layer);
-    return stage && is_parameter(*stage);
 }
 
 /// The mean of each head; empty where the task names no keys.
@@ -84,8 +78,8 @@ std::size_t bytes_of(const Parameters& parameters) {
 }  // namespace
 
 Experiment untrained(Experiment experiment) {
-    std::erase_if(experiment.weights.given,
-                  [](const auto& each) { return is_name_of_parameter(each.first); });
+    std::erase_if(experiment.weights.custom,
+                  [](const auto& each) { return parameter_stage(each.first) != nullptr; });
     experiment.training.step = 0;
     return experiment;
 }
@@ -93,7 +87,7 @@ Experiment untrained(Experiment experiment) {
 std::string why_parameters_do_not_fit(const Experiment& experiment) {
     bool has_any = false;
     for (const auto& [name, rows, columns] : parameters_of(experiment)) {
-        const GivenMatrix* given = experiment.weights.find_given(name);
+        const CustomMatrix* given = experiment.weights.find_custom(name);
         if (!given) continue;
         has_any = true;
         const Matrix& values = given->values();

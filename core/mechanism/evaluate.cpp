@@ -7,7 +7,7 @@
 
 #include "core/cpu/row_blocks.h"
 #include "core/error.h"
-#include "core/experiment/given_values.h"
+#include "core/experiment/custom_values.h"
 #include "core/graph/backend.h"
 #include "core/graph/on_demand.h"
 #include "core/graph/run.h"
@@ -87,7 +87,7 @@ Trace evaluate(const Graph& graph, const EvaluateOptions& options) {
 
 Trace evaluate(const Experiment& experiment, const Trace& previous, const EvaluateOptions& options) {
     check(experiment);
-    check_given_cells(experiment);
+    check_custom_cells(experiment);
     const Graph graph = build(experiment);
     EvaluateOptions how = options;
     // A recurrence runs step by step, so the CPU computes it.

@@ -31,9 +31,9 @@ std::string why_no_sentence_fits(const Experiment& experiment) {
     return why ? why(experiment) : "";
 }
 
-std::vector<Givable> parameters_of(const Experiment& experiment) {
+std::vector<Overridable> parameters_of(const Experiment& experiment) {
     const auto parameters = mechanism_of(experiment).parameters;
-    return parameters ? parameters(experiment) : std::vector<Givable>();
+    return parameters ? parameters(experiment) : std::vector<Overridable>();
 }
 
 const Stage& main_stage(const Trace& trace) {

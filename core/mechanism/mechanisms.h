@@ -14,7 +14,7 @@ const Mechanism& mechanism_of(const Experiment& experiment);
 Graph build(const Experiment& experiment);
 
 /// The parameters that training learns under these settings, and the sizes that they must have.
-std::vector<Givable> parameters_of(const Experiment& experiment);
+std::vector<Overridable> parameters_of(const Experiment& experiment);
 
 /// Why no sentence fits sizes that check() accepts, as an odd d_k with RoPE; empty if one may.
 std::string why_no_sentence_fits(const Experiment& experiment);

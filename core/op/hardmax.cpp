@@ -35,8 +35,9 @@ void Hardmax::explain(Proof& proof, const Cell& cell) const {
         return;
     }
     proof.add_step("row max", largest);
-    proof.add_step(cell.value == 1 ? "the first at the maximum: 1" : "not the first at the maximum: 0",
-                   cell.value);
+    proof.add_step(
+        cell.value == 1 ? "1: the first at the row's maximum" : "0: not the first at the row's maximum",
+        cell.value);
 }
 
 void Hardmax::torch(TorchLines& py) const {

@@ -163,7 +163,7 @@ Eigen::RowVectorXf tokens_of(const GradientCell& cell, PartOfUnits part, int h, 
     return all;
 }
 
-/// Explains the gradient of a cell of Q or K, whose weights are input W, of which `column` is the cell's.
+/// Explains the gradient of a cell of Q or K: input W holds its weights, in column `column`.
 void explain_token(Proof& proof, const GradientCell& cell, PartOfUnits part, std::size_t W, int column) {
     proof.terms_title = {
         "before tanh: " + cell.words.gradient(0) + " ∘ (1 − H²), times " + cell.words.symbol(W),

@@ -1,4 +1,4 @@
-// The sparsemax, which turns scores into weights of which many are exactly zero.
+// The sparsemax, which turns scores into weights, many of them exactly zero.
 #pragma once
 
 #include "core/op/backward.h"

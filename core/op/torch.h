@@ -30,7 +30,7 @@ struct TorchLines {
     // What the operation reads.
     std::vector<TorchVariable> inputs = {}, results = {};
     bool finite = true;        ///< all numbers are finite, but for the −∞ of scores
-    bool nothing_dead = true;  ///< no softmax runs over closed cells alone, of which PyTorch makes NaN
+    bool nothing_dead = true;  ///< no softmax runs over closed cells alone, which in PyTorch gives NaN
     bool gradients = false;    ///< what the results are computed from is differentiated, step by step
     std::function<std::string(const Drawn&)> draw = {};  ///< what brings the generator there, and draws
 

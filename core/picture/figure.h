@@ -40,7 +40,7 @@ inline float cover_of(const ColorScale& scale, double value) {
 
 /// A picture behind the cells, which are then translucent.
 struct FigureImage {
-    GivenImage image;
+    CustomImage image;
     std::vector<Rgb8> patches;  ///< row-major: the mean color behind each cell
 };
 
@@ -67,7 +67,7 @@ struct FigureLines {
     std::string meeting;  ///< the name of the point in which the lines of all words meet, from which every
                           ///< row gets one; "": they do not
 
-    // Of a figure without columns, which has no matrix beside the lines.
+    // Used only by a figure without columns, which has no matrix beside the lines.
     std::vector<FigureLine> drawn = {};   ///< weakest first
     std::vector<LineColor> colors = {};   ///< of the legend, if the lines are of several heads
     bool single_word = false;             ///< only those of one word are drawn

@@ -10,7 +10,6 @@
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <cstdio>
 #include <map>
 #include <optional>
 #include <utility>
@@ -114,9 +113,7 @@ std::optional<std::string> hex_color(std::string_view text) {
         if (!next) return std::nullopt;
         channel = std::clamp(*next, 0, 255);
     }
-    std::array<char, 8> hex;
-    std::snprintf(hex.data(), hex.size(), "#%02x%02x%02x", channels[0], channels[1], channels[2]);
-    return hex.data();
+    return fmt::format("#{:02x}{:02x}{:02x}", channels[0], channels[1], channels[2]);
 }
 
 constexpr std::string_view k_image = "<image id=\"";

@@ -25,7 +25,7 @@ int lines_per_row(int rows);
 /// The strength of other rows' lines relative to the emphasized one: weaker if there are many.
 double others_opacity(int rows);
 
-/// The strength of lines of which none is emphasized: weaker if there are many.
+/// The strength of lines when none is emphasized: weaker if there are many.
 double crowd_opacity(std::size_t lines);
 /// The opacity of one of many lines, and of one of a few that are drawn alone.
 double line_opacity(double strength);

@@ -1,4 +1,4 @@
-// PyTorch's generator in the script: what has been drawn, and by which call the next parameter is.
+// PyTorch's generator in the script: what has been drawn, and which call draws the next parameter.
 #pragma once
 
 #include <string>
@@ -19,7 +19,7 @@ struct DrawnVariable {
 /// Follows the state of the generator. Draws that PyTorch's modules make together are written as the module.
 class ScriptGenerator {
 public:
-    /// `heads` is what a MultiheadAttention is told.
+    /// `heads` is num_heads of torch.nn.MultiheadAttention.
     ScriptGenerator(std::vector<DrawnVariable> variables, int heads)
         : variables_(std::move(variables)), heads_(heads) {}
 

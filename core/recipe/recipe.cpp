@@ -84,19 +84,13 @@ constexpr std::array k_headings = {
             "The alignment compares each state with every annotation h; U_a h is the same at every step."},
 };
 
-/// The rows of a table, where the words of a sentence are looked up.
-struct Sentence {
-    const StageInfo* stage;
-    const StageInfo* table;
-    const char* words;  ///< the variable with the words of the table
-    bool is_second;     ///< Experiment::text2
-};
-constexpr std::array k_sentences = {
-    Sentence{"tokens"_stage, "table"_stage, "words", false},
-    Sentence{"tokens_kv"_stage, "table"_stage, "words", true},
-    Sentence{"source"_stage, "E_src"_stage, "source_words", false},
-    Sentence{"fed_tokens"_stage, "E_tgt"_stage, "target_words", true},
-};
+/// The sentence whose tokens a stage holds, as rows of a table; nullptr for other stages.
+const SentenceRole* sentence_of(const Experiment& experiment, const StageInfo* stage) {
+    const Mechanism& mechanism = mechanism_of(experiment);
+    for (const SentenceRole* each : {&mechanism.first, &mechanism.second})
+        if (each->tokens == stage && each->table) return each;
+    return nullptr;
+}
 
 class Recipe {
 public:
@@ -114,8 +108,7 @@ private:
     void write(const StageRecord& record);
     void write_heading(const std::string& words);
     void watch(const StageRecord& result);
-    void write_words(const Sentence& sentence);
-    std::vector<const StageRecord*> results_of(const StageRecord& record) const;
+    void write_words(const SentenceRole& sentence);
     TorchLines lines_of(const StageRecord& record, const std::vector<const StageRecord*>& results);
 
     const Trace& trace_;
@@ -158,13 +151,6 @@ void Recipe::note_values(const StageRecord& record) {
     }
 }
 
-std::vector<const StageRecord*> Recipe::results_of(const StageRecord& record) const {
-    std::vector<const StageRecord*> results;
-    for (const StageRecord& each : trace_.records)
-        if (each.op == record.op) results.push_back(&each);
-    return results;
-}
-
 TorchLines Recipe::lines_of(const StageRecord& record, const std::vector<const StageRecord*>& results) {
     TorchLines lines{
         .finite = finite_, .nothing_dead = nothing_dead_, .gradients = !trace_.gradients.empty()};
@@ -193,9 +179,9 @@ void Recipe::watch(const StageRecord& result) {
 }
 
 /// Where the words of a sentence are looked up: the words by row of their table, and the sentence.
-void Recipe::write_words(const Sentence& sentence) {
+void Recipe::write_words(const SentenceRole& sentence) {
     const Experiment& e = trace_.experiment;
-    const bool of_target = sentence.table == "E_tgt"_stage;
+    const bool of_target = sentence.has_own_table;
     const std::vector<std::string>& words = of_target ? trace_.target_table : trace_.table;
     if (words.empty()) return write_heading("The words are custom: rows of the table.");
     const bool is_set = !(of_target ? e.input.words2 : e.input.words).empty();
@@ -207,21 +193,22 @@ void Recipe::write_words(const Sentence& sentence) {
                     of_target ? " after <bos> and <eos>" : ""));
     // The table of a stable vocabulary lists its words itself.
     const bool is_listed = std::holds_alternative<op::StableTable>(*trace_.record(sentence.table)->op);
-    if (!is_listed && defined_.insert(sentence.words).second) {
+    if (!is_listed && defined_.insert(sentence.table_words).second) {
         TorchLines lines;
         std::vector<std::string> items;
         for (const std::string& word : words) items.push_back(op::python_string(word));
-        lines.list(fmt::format("{} = [", sentence.words), items, "]");
+        lines.list(fmt::format("{} = [", sentence.table_words), items, "]");
         body_ += lines.code;
     }
-    const std::string& text = sentence.is_second && !e.input.text2.empty() ? e.input.text2 : e.input.text;
+    const bool is_second = &sentence == &mechanism_of(e).second;
+    const std::string& text = is_second && !e.input.text2.empty() ? e.input.text2 : e.input.text;
     if (text.size() <= k_longest_sentence) body_ += "# " + op::python_string(text) + "\n";
 }
 
 /// The results of one operation, and before them the parameters that it reads first.
 void Recipe::write(const StageRecord& record) {
     if (!written_.insert(record.stage.get()).second) return;
-    const std::vector<const StageRecord*> results = results_of(record);
+    const std::vector<const StageRecord*> results = trace_.results_of(record);
     for (const StageRecord* result : results) written_.insert(result->stage.get());
     const TorchLines lines = lines_of(record, results);
     const StageInfo* stage = record.stage->info;
@@ -230,8 +217,7 @@ void Recipe::write(const StageRecord& record) {
             layer_ = layer;
             if (layer > 0) body_ += "\n" + op::python_comment(fmt::format("Layer {}.", layer));
         }
-        const auto sentence = std::ranges::find(k_sentences, stage, &Sentence::stage);
-        if (sentence != k_sentences.end()) write_words(*sentence);
+        if (const SentenceRole* sentence = sentence_of(trace_.experiment, stage)) write_words(*sentence);
         const auto heading = std::ranges::find(k_headings, stage, &Heading::stage);
         const bool has_none = !lines.section.empty() || heading == k_headings.end();
         write_heading(has_none ? lines.section : std::string(heading->words));

@@ -47,7 +47,7 @@ void require_written(const Experiment& e) {
     if (e.weighting.normalizer != Normalization::softmax)
         refuse(fmt::format("normalizer {}", name_of(e.weighting.normalizer)), "softmax");
     const char* masks = is_stack(e) ? "causal or none" : "none";
-    if (e.is_given("mask")) refuse("a custom mask", masks);
+    if (e.is_custom("mask")) refuse("a custom mask", masks);
     for (const MaskRule& rule : e.weighting.mask)
         if (!is_stack(e) || rule.kind != MaskForm::causal)
             refuse(fmt::format("mask {}", name_of(rule.kind)), masks);

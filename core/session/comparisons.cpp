@@ -174,12 +174,12 @@ std::vector<SettingDifference> setting_differences(const Session& session) {
         differences.push_back(
             {option.name, picture ? "a picture" : of_a, picture ? "another picture" : of_b});
     }
-    const auto &given_a = a.experiment.weights.given, &given_b = session.experiment.weights.given;
+    const auto &custom_a = a.experiment.weights.custom, &custom_b = session.experiment.weights.custom;
     std::string names;
-    for (const GivenName& each : given_names()) {
+    for (const OverridableMatrix& each : overridable_matrices()) {
         const std::string name(each.name);
-        const auto in_a = given_a.find(name), in_b = given_b.find(name);
-        const bool has_a = in_a != given_a.end(), has_b = in_b != given_b.end();
+        const auto in_a = custom_a.find(name), in_b = custom_b.find(name);
+        const bool has_a = in_a != custom_a.end(), has_b = in_b != custom_b.end();
         if (has_a != has_b || (has_a && !(in_a->second == in_b->second)))
             names += (names.empty() ? "" : ", ") + name;
     }

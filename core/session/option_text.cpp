@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/error.h"
-#include "core/experiment/given_values.h"
+#include "core/experiment/custom_values.h"
 #include "core/experiment/masks.h"
 #include "core/files/decode_image.h"
 #include "core/files/file.h"
@@ -68,24 +68,24 @@ auto from_file(const Read& read) {
     }
 }
 
-GivenMatrix given_from_file(const std::string& name, const std::string& path) {
+CustomMatrix custom_from_file(const std::string& name, const std::string& path) {
     return from_file([&] {
         Matrix values = read_matrix(path);
-        check_given_cells(name, values, source_name(path));
-        return GivenMatrix(std::move(values));
+        check_custom_cells(name, values, source_name(path));
+        return CustomMatrix(std::move(values));
     });
 }
 
 /// NAME=PATH: the file is read immediately.
-void give(Session& s, std::string_view text) {
+void set_custom(Session& s, std::string_view text) {
     const std::size_t equals = text.find('=');
     if (equals == text.npos) refuse("expected NAME=PATH, not " + quoted_value(std::string(text)));
     const std::string name(text.substr(0, equals));
     std::vector<std::string> known;
-    for (const GivenName& each : given_names()) known.emplace_back(each.name);
-    if (!find_given_name(name)) refuse(quoted_value(name) + " cannot be custom" + instead_of(name, known));
-    s.experiment.weights.given.insert_or_assign(name,
-                                                given_from_file(name, std::string(text.substr(equals + 1))));
+    for (const OverridableMatrix& each : overridable_matrices()) known.emplace_back(each.name);
+    if (!find_overridable(name)) refuse(quoted_value(name) + " cannot be custom" + instead_of(name, known));
+    s.experiment.weights.custom.insert_or_assign(
+        name, custom_from_file(name, std::string(text.substr(equals + 1))));
 }
 
 /// A whole number if it is one; else a number or the text itself, so that the setter reports what it expects.
@@ -146,8 +146,8 @@ std::string OptionValue::quoted() const {
 void set_from_text(Session& session, const Option& option, std::string_view argument) {
     try {
         if (option.type == matrices) {
-            if (argument == "none") return session.experiment.weights.given.clear();
-            return give(session, argument);
+            if (argument == "none") return session.experiment.weights.custom.clear();
+            return set_custom(session, argument);
         }
         if (option.type == picture && !is_image_word(argument)) {
             session.experiment.input.image = from_file([&] { return read_image(std::string(argument)); });
@@ -170,8 +170,8 @@ void add_from_text(Session& session, const Option& option, std::string_view argu
         return option.set(session, {Json::array()});
     }
     if (argument.starts_with(k_file_rule)) {
-        session.experiment.weights.given.insert_or_assign(
-            "mask", given_from_file("mask", std::string(argument.substr(k_file_rule.size()))));
+        session.experiment.weights.custom.insert_or_assign(
+            "mask", custom_from_file("mask", std::string(argument.substr(k_file_rule.size()))));
         return;
     }
     Json rules = option.get(session);

@@ -25,6 +25,7 @@
 #include "core/session/option_parts.h"
 #include "core/text/tokenizer.h"
 #include "core/text/vocabulary.h"
+#include "core/utf8.h"
 
 namespace attnscope {
 namespace {
@@ -142,9 +143,9 @@ void set_mask(Session& s, const OptionValue& value) {
     s.experiment.weighting.mask = std::move(rules);
 }
 
-Json given_json(const Session& s) {
+Json custom_json(const Session& s) {
     Json names = Json::array();
-    for (const auto& [name, matrix] : s.experiment.weights.given) names.push_back(name);
+    for (const auto& [name, matrix] : s.experiment.weights.custom) names.push_back(name);
     return names;
 }
 
@@ -603,7 +604,7 @@ const std::array k_options = {
         "given", Section::custom, "", "NAME=PATH",
         "Custom matrix from a file (CSV or NPY, read immediately and stored in the session): a stage "
         "such as scores, query, embedding, mask or mask_additive, or a weight such as W_q; repeatable",
-        matrices, given_json,
+        matrices, custom_json,
         [](Session&, const OptionValue&) { refuse("custom matrices go into the session's field \"given\""); },
         "Matrix", control::Own{}},
 
@@ -755,6 +756,13 @@ std::string Option::json_name() const {
 std::span<const Option> options() { return k_options; }
 
 const Option& option_named(OptionName name) { return *find_option(name.text()); }
+
+std::string name_in_words(std::string_view option) {
+    if (option == "dim") return "Dimension";
+    std::string words(option);
+    std::ranges::replace(words, '-', ' ');
+    return capitalized(std::move(words));
+}
 
 const Option* find_option(std::string_view name) {
     for (const Option& option : k_options)

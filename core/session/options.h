@@ -57,6 +57,8 @@ struct Option {
 std::span<const Option> options();
 /// The option of this flag name, which a person typed; nullptr if there is none.
 const Option* find_option(std::string_view name);
+/// The name in words: "Softmax axis" for softmax-axis.
+std::string name_in_words(std::string_view option);
 const Option& option_named(OptionName name);
 
 /// Sets one option from a flag's argument. Throws Error(bad_input) that starts with the flag.

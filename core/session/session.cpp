@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "core/error.h"
-#include "core/experiment/given_values.h"
+#include "core/experiment/custom_values.h"
 #include "core/files/file.h"
 #include "core/files/jpeg.h"
 #include "core/files/png.h"
@@ -86,20 +86,20 @@ Matrix matrix_from(const Json& json, std::string_view source, const std::string&
     return matrix;
 }
 
-void require_given_name(const std::string& name, const std::string& path, std::string_view source,
-                        const std::string& what = "field") {
-    if (find_given_name(name)) return;
+void require_overridable(const std::string& name, const std::string& path, std::string_view source,
+                         const std::string& what = "field") {
+    if (find_overridable(name)) return;
     std::vector<std::string> known;
-    for (const GivenName& each : given_names()) known.emplace_back(each.name);
+    for (const OverridableMatrix& each : overridable_matrices()) known.emplace_back(each.name);
     refuse_unknown(source, path, name, known, what);
 }
 
-void read_given(Session& session, const Json& json, const std::string& path, std::string_view source) {
+void read_custom(Session& session, const Json& json, const std::string& path, std::string_view source) {
     require_object(json, source, path);
     for (const auto& [name, value] : json.items()) {
-        require_given_name(name, path + ".", source);
-        session.experiment.weights.given.emplace(name,
-                                                 GivenMatrix(matrix_from(value, source, path + "." + name)));
+        require_overridable(name, path + ".", source);
+        session.experiment.weights.custom.emplace(
+            name, CustomMatrix(matrix_from(value, source, path + "." + name)));
     }
 }
 
@@ -112,7 +112,7 @@ void read_options(Session& session, const Json& json, bool experiment, const std
         if (option.in_experiment() == experiment) known.push_back(option.json_name());
     for (const auto& [name, value] : json.items()) {
         if (experiment && name == "given") {
-            read_given(session, value, path + ".given", source);
+            read_custom(session, value, path + ".given", source);
             continue;
         }
         std::string flag = name;
@@ -154,7 +154,7 @@ Pinned read_pinned(const Json& json, const TypedNumbers& typed, std::string_view
 void require_readable_again(const Session& session) {
     std::size_t numbers = 0;
     const auto count = [&](const Experiment& experiment) {
-        for (const auto& [name, matrix] : experiment.weights.given)
+        for (const auto& [name, matrix] : experiment.weights.custom)
             numbers += static_cast<std::size_t>(matrix.values().size() + matrix.values().rows());
     };
     count(session.experiment);
@@ -233,7 +233,7 @@ Session unchecked_session(std::string_view text, std::string_view source, std::s
 void require_valid(const Experiment& experiment, std::string_view source, const char* path) {
     try {
         check(experiment);
-        check_given_cells(experiment);
+        check_custom_cells(experiment);
     } catch (const Error& error) {
         throw error.in(std::string(source) + ": " + path);
     }
@@ -245,9 +245,9 @@ Session checked(Session session, std::string_view source) {
     return session;
 }
 
-Json given_json(const Experiment& experiment) {
+Json custom_json(const Experiment& experiment) {
     Json given = Json::object();
-    for (const auto& [name, matrix] : experiment.weights.given) given[name] = matrix_json(matrix.values());
+    for (const auto& [name, matrix] : experiment.weights.custom) given[name] = matrix_json(matrix.values());
     return given;
 }
 
@@ -255,9 +255,9 @@ Json given_json(const Experiment& experiment) {
 constexpr std::string_view k_pinned_prefix = "pinned.";
 
 void add_tensors(Tensors& tensors, const Experiment& experiment, std::string_view prefix) {
-    for (const auto& [name, matrix] : experiment.weights.given)
+    for (const auto& [name, matrix] : experiment.weights.custom)
         tensors.tensors.push_back({std::string(prefix) + name, matrix.values(),
-                                   find_given_name(name)->is_row && matrix.values().rows() == 1});
+                                   find_overridable(name)->is_row && matrix.values().rows() == 1});
 }
 
 /// The extension of a file's name in lower case, with its dot.
@@ -272,8 +272,8 @@ constexpr std::string_view k_safetensors_extension = ".safetensors";
 std::string to_json(const Session& session) {
     require_readable_again(session);
     Json json = settings_json(session);
-    json["experiment"]["given"] = given_json(session.experiment);
-    if (session.pinned) json["pinned"]["experiment"]["given"] = given_json(session.pinned->experiment);
+    json["experiment"]["given"] = custom_json(session.experiment);
+    if (session.pinned) json["pinned"]["experiment"]["given"] = custom_json(session.pinned->experiment);
     return json.dump(2) + "\n";
 }
 
@@ -294,17 +294,17 @@ Session session_from_safetensors(std::string_view bytes, std::string_view source
     const std::string& settings = tensors.metadata.at(std::string(k_safetensors_session_key));
     Session session = unchecked_session(settings, source, k_max_json_fields);
     const char* const leave_it_out = "the file's tensors are the custom matrices: leave it out";
-    if (!session.experiment.weights.given.empty()) refuse_json(source, "experiment.given", leave_it_out);
-    if (session.pinned && !session.pinned->experiment.weights.given.empty())
+    if (!session.experiment.weights.custom.empty()) refuse_json(source, "experiment.given", leave_it_out);
+    if (session.pinned && !session.pinned->experiment.weights.custom.empty())
         refuse_json(source, "pinned.experiment.given", leave_it_out);
     for (NamedTensor& tensor : tensors.tensors) {
         const bool pinned = session.pinned && tensor.name.starts_with(k_pinned_prefix);
         Experiment& experiment = pinned ? session.pinned->experiment : session.experiment;
         const std::string name = tensor.name.substr(pinned ? k_pinned_prefix.size() : 0);
-        require_given_name(name, pinned ? std::string(k_pinned_prefix) : "", source, "tensor");
+        require_overridable(name, pinned ? std::string(k_pinned_prefix) : "", source, "tensor");
         if (experiment.training.step > 0 && !tensor.values.allFinite())
             refuse_json(source, tensor.name, "a learned parameter is not finite: the file is damaged");
-        experiment.weights.given.emplace(name, GivenMatrix(std::move(tensor.values)));
+        experiment.weights.custom.emplace(name, CustomMatrix(std::move(tensor.values)));
     }
     return checked(std::move(session), source);
 }

@@ -42,8 +42,8 @@ Session session_from_json(std::string_view text, std::string_view source,
                           std::size_t most_elements = k_max_json_elements);
 
 /// A safetensors file: the custom matrices as tensors under their names, biases and the like
-/// (GivenName::is_row) as vectors, and the rest of the session in the metadata. Throws Error(too_large)
-/// beyond the limits of a file.
+/// (OverridableMatrix::is_row) as vectors, and the rest of the session in the metadata. Throws
+/// Error(too_large) beyond the limits of a file.
 std::string to_safetensors(const Session& session);
 /// Throws as tensors_from_safetensors and session_from_json; for a tensor that is not a custom matrix, too.
 Session session_from_safetensors(std::string_view bytes, std::string_view source);

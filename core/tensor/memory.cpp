@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t k_huge_page = std::size_t{2} << 20;
 constexpr std::align_val_t k_aligned{64}, k_page_aligned{k_huge_page};
 
-// Where the address sanitizer looks on, nothing is kept: it would not see who uses freed memory.
+// Under the address sanitizer nothing is kept, so that it detects uses of freed memory.
 #if defined(__SANITIZE_ADDRESS__)
 constexpr std::size_t k_most_kept = 0;
 #elif defined(__has_feature)

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <cstdio>
 #include <cstdlib>
 #include <memory>
 
@@ -182,9 +181,7 @@ std::vector<std::string_view> graphemes(std::string_view text) {
 }
 
 std::string code_point_name(char32_t code_point) {
-    std::array<char, 16> name{};
-    std::snprintf(name.data(), name.size(), "U+%04X", static_cast<unsigned>(code_point));
-    return name.data();
+    return fmt::format("U+{:04X}", static_cast<unsigned>(code_point));
 }
 
 std::string display_token(std::string_view token) {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "app/actions/actions.h"
-#include "app/document/given.h"
+#include "app/document/custom.h"
 #include "core/error.h"
 #include "core/experiment/masks.h"
 #include "core/export/export.h"

@@ -17,22 +17,22 @@ using Kind = ProjectionSeed::Kind;
 // -----------------------------------------------------------------------------------------------------
 
 /// Whether keys and values come from the image.
-bool looks_at_image(const Experiment& e) { return e.input.image && !e.is_given("embedding_kv"); }
+bool looks_at_image(const Experiment& e) { return e.input.image && !e.is_custom("embedding_kv"); }
 
 constexpr ProjectedInput k_inputs[] = {k_query_input, k_key_input, k_value_input};
 
 bool is_computed(const Experiment& e, const ProjectedInput& input) {
-    return !e.is_given("scores") && !e.is_given(input.name);
+    return !e.is_custom("scores") && !e.is_custom(input.name);
 }
 
 bool projects_output(const Experiment& e) {
-    const bool values = !e.is_given("scores") || e.is_given("value");
-    return values && (e.attention.output_projection || e.is_given("W_o"));
+    const bool values = !e.is_custom("scores") || e.is_custom("value");
+    return values && (e.attention.output_projection || e.is_custom("W_o"));
 }
 
 /// Whether its weight or its bias is drawn, because it is not custom.
 bool is_drawn(const Experiment& e, const ProjectionNames& projection) {
-    return !e.is_given(projection.W) || (e.attention.projection_bias && !e.is_given(projection.b));
+    return !e.is_custom(projection.W) || (e.attention.projection_bias && !e.is_custom(projection.b));
 }
 
 /// Whether a projection is drawn, or would be under a rule other than none.
@@ -49,14 +49,14 @@ bool draws_projections(const Experiment& e) {
 }
 
 bool draws_score_weights(const Experiment& e) {
-    if (e.is_given("scores")) return false;
-    const auto drawn = [&](const ScoreParameter& each) { return each.drawn && !e.is_given(each.name); };
+    if (e.is_custom("scores")) return false;
+    const auto drawn = [&](const ScoreParameter& each) { return each.drawn && !e.is_custom(each.name); };
     return std::ranges::any_of(score_function(e.attention.score).parameters, drawn) ||
-           (predicts_window(e.weighting.normalizer) && !e.are_given({"W_p", "v_p"}));
+           (predicts_window(e.weighting.normalizer) && !e.are_custom({"W_p", "v_p"}));
 }
 
 bool draws_block_weights(const Experiment& e) {
-    return e.attention.block != Block::none && !e.are_given({"W_1", "b_1", "W_2", "b_2"});
+    return e.attention.block != Block::none && !e.are_custom({"W_1", "b_1", "W_2", "b_2"});
 }
 
 /// Whether a parameter is drawn, or would be, by the score's generator.
@@ -72,19 +72,19 @@ bool continues_projections(const Experiment& e) {
 // Why a setting has no effect; empty: it has one
 // -----------------------------------------------------------------------------------------------------
 
-std::string no_scores(const Experiment& e) { return e.is_given("scores") ? "the scores are custom" : ""; }
+std::string no_scores(const Experiment& e) { return e.is_custom("scores") ? "the scores are custom" : ""; }
 
 std::string no_embedding(const Experiment& e) {
-    const bool inputs = e.are_given({"query", "key", "value"});
+    const bool inputs = e.are_custom({"query", "key", "value"});
     return !no_scores(e).empty() ? no_scores(e) : inputs ? "Q, K and V are custom" : "";
 }
 
 std::string no_text(const Experiment& e) {
-    return e.is_given("embedding") && no_embedding(e).empty() ? "the embedding is custom" : no_embedding(e);
+    return e.is_custom("embedding") && no_embedding(e).empty() ? "the embedding is custom" : no_embedding(e);
 }
 
 std::string no_text2(const Experiment& e) {
-    if (e.is_given("embedding_kv") && no_embedding(e).empty()) return "the embedding of the keys is custom";
+    if (e.is_custom("embedding_kv") && no_embedding(e).empty()) return "the embedding of the keys is custom";
     return e.input.image && e.input.text2.empty() ? "the picture provides keys and values" : no_embedding(e);
 }
 
@@ -95,7 +95,7 @@ std::string no_words(const Experiment& e) {
 
 std::string no_drawn_table(const Experiment& e) {
     if (!e.input.uses_lexicon()) return no_words(e);
-    const bool positions = e.attention.position == Position::learned && !e.is_given("P");
+    const bool positions = e.attention.position == Position::learned && !e.is_custom("P");
     return positions ? "" : "the words' vectors are those of the lexicon";
 }
 
@@ -106,7 +106,7 @@ std::string no_table_rows(const Experiment& e) {
 
 std::string no_image(const Experiment& e) {
     if (!no_embedding(e).empty()) return no_embedding(e);
-    if (e.is_given("embedding_kv")) return "the embedding of the keys is custom";
+    if (e.is_custom("embedding_kv")) return "the embedding of the keys is custom";
     return e.input.text2.empty() ? "" : "the second sentence provides keys and values";
 }
 
@@ -117,14 +117,14 @@ std::string no_patches(const Experiment& e) {
 std::string no_image_seed(const Experiment& e) {
     const bool continued = e.weights.projection_seed.kind == Kind::proceed && draws_projections(e);
     if (!no_patches(e).empty()) return no_patches(e);
-    return e.is_given("W_patch") && !continued ? "the projection of the patches is custom" : "";
+    return e.is_custom("W_patch") && !continued ? "the projection of the patches is custom" : "";
 }
 
 std::string no_rotation(const Experiment& e) { return no_rope(e).empty() ? no_scores(e) : no_rope(e); }
 
 std::string no_context_length(const Experiment& e) {
     if (!no_learned_positions(e).empty()) return no_learned_positions(e);
-    return e.is_given("P") ? "the positions are custom" : no_embedding(e);
+    return e.is_custom("P") ? "the positions are custom" : no_embedding(e);
 }
 
 std::string no_projection(const Experiment& e) {
@@ -139,11 +139,11 @@ std::string no_projection_seed(const Experiment& e) {
 
 std::string no_projection_bias(const Experiment& e) {
     const auto biased = [&](const ProjectedInput& each) {
-        return is_computed(e, each) && !e.is_given(each.projection.b);
+        return is_computed(e, each) && !e.is_custom(each.projection.b);
     };
     const bool drawn = e.attention.projection != Projection::none || e.attention.output_projection;
     if ((e.attention.projection != Projection::none && std::ranges::any_of(k_inputs, biased)) ||
-        (projects_output(e) && !e.is_given("b_o")) || (drawn && continues_projections(e)))
+        (projects_output(e) && !e.is_custom("b_o")) || (drawn && continues_projections(e)))
         return "";
     return e.attention.projection == Projection::none ? "there is no projection" : no_projection_seed(e);
 }
@@ -159,11 +159,11 @@ std::string no_key_size(const Experiment& e) {
 
 std::string no_value_size(const Experiment& e) {
     if (!no_key_size(e).empty()) return no_key_size(e);
-    return e.is_given("value") ? "the values are custom" : "";
+    return e.is_custom("value") ? "the values are custom" : "";
 }
 
 std::string no_dimension(const Experiment& e) {
-    const bool patches = no_patches(e).empty() && !e.is_given("W_patch");
+    const bool patches = no_patches(e).empty() && !e.is_custom("W_patch");
     const bool units = e.attention.block != Block::none && e.attention.feed_forward_size == 0;
     return patches || units || no_projection_seed(e).empty() ? "" : no_words(e);
 }
@@ -177,7 +177,7 @@ std::string no_seed(const Experiment& e) {
     const bool image = seeded(e.weights.image_seed, true);
     const bool projection = seeded(e.weights.projection_seed, !looks_at_image(e) || image);
     const bool score = seeded(e.weights.score_seed, projection), block = seeded(e.weights.block_seed, score);
-    const bool patches = no_patches(e).empty() && !e.is_given("W_patch");
+    const bool patches = no_patches(e).empty() && !e.is_custom("W_patch");
     return no_drawn_table(e).empty() || (patches && image) || (draws_projections(e) && projection) ||
                    (draws_score_weights(e) && score) || (draws_block_weights(e) && block)
                ? ""
@@ -186,15 +186,15 @@ std::string no_seed(const Experiment& e) {
 
 /// Columns of Q, K or V, all heads together.
 int columns_of(const Experiment& e, const ProjectedInput& input, int projected) {
-    if (const GivenMatrix* given = e.weights.find_given(input.name))
+    if (const CustomMatrix* given = e.weights.find_custom(input.name))
         return static_cast<int>(given->values().cols());
-    const GivenMatrix* W = e.weights.find_given(input.projection.W);
+    const CustomMatrix* W = e.weights.find_custom(input.projection.W);
     return W ? static_cast<int>(W->values().rows()) : projected;
 }
 
 std::string no_heads(const Experiment& e) {
     if (e.attention.heads > 1) return "";
-    if (e.is_given("scores")) return "the scores are custom, for one head";
+    if (e.is_custom("scores")) return "the scores are custom, for one head";
     const int keys =
         std::gcd(columns_of(e, k_query_input, e.key_columns()), columns_of(e, k_key_input, e.key_columns()));
     const int all = std::gcd(keys, columns_of(e, k_value_input, e.value_columns()));
@@ -202,7 +202,7 @@ std::string no_heads(const Experiment& e) {
 }
 
 std::string no_hidden_layer(const Experiment& e) {
-    if (e.is_given("scores")) return "the scores are custom";
+    if (e.is_custom("scores")) return "the scores are custom";
     const bool hidden = score_function(e.attention.score).has_hidden_layer;
     if (!hidden && !predicts_window(e.weighting.normalizer))
         return "only additive and concat scores and local-p have a hidden layer";
@@ -237,20 +237,21 @@ std::string no_dropout(const Experiment& e) {
 
 std::string no_dropout_seed(const Experiment& e) {
     if (!no_dropout(e).empty()) return no_dropout(e);
-    if (e.is_given("dropout_keep")) return "the dropout pattern is custom";
+    if (e.is_custom("dropout_keep")) return "the dropout pattern is custom";
     return e.attention.dropout > 0 ? "" : "nothing is dropped: dropout is 0";
 }
 
 /// Training applies without dropout if it is off, so that it can be switched back on: dropout itself does not
 /// apply then.
 std::string no_training(const Experiment& e) {
-    const bool drops = e.attention.dropout > 0 || e.is_given("dropout_keep");
+    const bool drops = e.attention.dropout > 0 || e.is_custom("dropout_keep");
     return drops || !e.attention.training ? "" : "nothing is dropped: dropout is 0";
 }
 
 std::string no_output(const Experiment& e) {
-    if (e.is_given("scores") && !e.is_given("value")) return "the scores are custom, and there are no values";
-    return e.is_given("W_o") && !continues_projections(e) ? "W_o is custom" : "";
+    if (e.is_custom("scores") && !e.is_custom("value"))
+        return "the scores are custom, and there are no values";
+    return e.is_custom("W_o") && !continues_projections(e) ? "W_o is custom" : "";
 }
 
 std::string no_block_around(const Experiment& e) {

@@ -32,35 +32,35 @@ Graph AttentionBuilder::build() {
 }
 
 /// Records that a projection of x to y, and y itself, may be overridden.
-void AttentionBuilder::may_give_projection(const ProjectedInput& input, Value x, Value y) {
+void AttentionBuilder::may_override_projection(const ProjectedInput& input, Value x, Value y) {
     const Shape& to = builder_.shape(y);
-    builder_.may_give(input.name, to.rows, to.columns);
+    builder_.may_override(input.name, to.rows, to.columns);
     if (!x) return;
-    builder_.may_give(input.projection.W, to.columns, builder_.shape(x).columns);
-    builder_.may_give(input.projection.b, 1, to.columns);
+    builder_.may_override(input.projection.W, to.columns, builder_.shape(x).columns);
+    builder_.may_override(input.projection.b, 1, to.columns);
 }
 
 Value AttentionBuilder::projected(const ProjectedInput& input, Value x) {
     const auto& [W, b] = input.projection;
-    if (is_given(input.name)) return custom(input.name);
-    if (e_.attention.projection == Projection::none && !is_given(W))
+    if (is_custom(input.name)) return custom(input.name);
+    if (e_.attention.projection == Projection::none && !is_custom(W))
         return builder_.add(input.stage, op::Identity{}, {x});
     const Value weight = parameter(W);
     return builder_.linear(input.stage, x, weight, bias(b));
 }
 
 void AttentionBuilder::project() {
-    if (is_given("scores")) {
-        builder_.may_give("value", M_, value_columns());
-        if (is_given("value")) V_ = custom("value");
+    if (is_custom("scores")) {
+        builder_.may_override("value", M_, value_columns());
+        if (is_custom("value")) V_ = custom("value");
         return;
     }
     Q_ = projected(k_query_input, X_);
     K_ = projected(k_key_input, Y_);
     V_ = projected(k_value_input, Y_v_);
-    may_give_projection(k_query_input, X_, Q_);
-    may_give_projection(k_key_input, Y_, K_);
-    may_give_projection(k_value_input, Y_v_, V_);
+    may_override_projection(k_query_input, X_, Q_);
+    may_override_projection(k_key_input, Y_, K_);
+    may_override_projection(k_value_input, Y_v_, V_);
     const Shape q = builder_.shape(Q_), k = builder_.shape(K_);
     if (q.columns != k.columns && score_function(e_.attention.score).equal_widths)
         refuse_shape("key", k.rows, k.columns, fmt::format("needs {} columns, as the query has", q.columns));
@@ -83,7 +83,7 @@ Value AttentionBuilder::split(StageKey key, Value x, bool rotate) {
 }
 
 void AttentionBuilder::split_heads() {
-    if (is_given("scores")) return;
+    if (is_custom("scores")) return;
     const bool rotate = e_.attention.position == Position::rope;
     if (e_.attention.heads == 1 && !rotate) return;
     Q_ = split("query_heads"_stage, Q_, rotate);
@@ -92,7 +92,7 @@ void AttentionBuilder::split_heads() {
 }
 
 Value AttentionBuilder::scored() {
-    if (is_given("scores")) {
+    if (is_custom("scores")) {
         if (e_.attention.heads > 1)
             throw Error(ErrorKind::bad_input,
                         fmt::format("scores are custom for one head, but heads is {}: use heads 1",
@@ -102,13 +102,13 @@ Value AttentionBuilder::scored() {
                         "scale sqrt needs keys, but the scores are custom: use none or a number");
         return custom("scores", true);
     }
-    builder_.may_give("scores", N_, M_);
+    builder_.may_override("scores", N_, M_);
     const ScoreFunction& function = score_function(e_.attention.score);
     std::vector<Value> parameters;
     for (const ScoreParameter& each : function.parameters) {
         Value& value = parameters.emplace_back();
-        builder_.may_give(each.name, each.rows(score_sizes()), each.columns(score_sizes()));
-        if (!each.drawn && !is_given(each.name)) continue;
+        builder_.may_override(each.name, each.rows(score_sizes()), each.columns(score_sizes()));
+        if (!each.drawn && !is_custom(each.name)) continue;
         value = parameter(each.name);
         builder_.require_shape(value, each.rows(score_sizes()), each.columns(score_sizes()));
     }
@@ -126,8 +126,8 @@ void AttentionBuilder::score() {
 void AttentionBuilder::add_biases() {
     Value alibi, given;
     if (e_.attention.position == Position::alibi) alibi = add_alibi(builder_, e_, N_, M_);
-    builder_.may_give("mask_additive", N_, M_);
-    if (is_given("mask_additive")) {
+    builder_.may_override("mask_additive", N_, M_);
+    if (is_custom("mask_additive")) {
         given = custom("mask_additive");
         builder_.require_shape(given, N_, M_);
     }
@@ -150,15 +150,15 @@ Value AttentionBuilder::window_centers() {
     if (builder_.shape(W).columns != width) builder_.require_shape(W, e_.weighting.hidden, width);
     const Value v = parameter("v_p");
     builder_.require_shape(v, 1, builder_.shape(W).rows);
-    builder_.may_give("W_p", builder_.shape(W).rows, width);
-    builder_.may_give("v_p", 1, builder_.shape(W).rows);
+    builder_.may_override("W_p", builder_.shape(W).rows, width);
+    builder_.may_override("v_p", 1, builder_.shape(W).rows);
     return builder_.add("center"_stage, op::PredictedCenters{M_}, {Q_, W, v});
 }
 
 /// The pairs that the rules, a custom mask, a bias of −∞ and a local window all leave open.
 void AttentionBuilder::mask() {
     centers_ = window_centers();
-    const GivenMatrix* bias = e_.weights.find_given("mask_additive");  // add_biases() has checked its size
+    const CustomMatrix* bias = e_.weights.find_custom("mask_additive");  // add_biases() has checked its size
     mask_ = add_mask(builder_, e_, N_, M_, centers_, bias ? bias->shared() : nullptr);
 }
 
@@ -178,8 +178,8 @@ void AttentionBuilder::weigh() {
 
 void AttentionBuilder::drop() {
     const Shape shape = builder_.shape(weights_);
-    if (e_.attention.training) builder_.may_give("dropout_keep", shape.heads * N_, M_);
-    const GivenMatrix* given = e_.weights.find_given("dropout_keep");
+    if (e_.attention.training) builder_.may_override("dropout_keep", shape.heads * N_, M_);
+    const CustomMatrix* given = e_.weights.find_custom("dropout_keep");
     if (!e_.attention.training || (e_.attention.dropout == 0 && !given)) return;
     Op keep = op::DropoutMask{e_.attention.dropout_seed, e_.attention.dropout, shape};
     if (given) {
@@ -204,18 +204,18 @@ void AttentionBuilder::sum_values() {
 void AttentionBuilder::join_heads() {
     if (!context_) return;
     if (e_.attention.heads > 1) output_ = builder_.add("concat"_stage, op::JoinHeads{}, {context_});
-    builder_.may_give("W_o", e_.input.dim, builder_.shape(output_).columns);
-    if (!e_.attention.output_projection && !is_given("W_o")) return;
+    builder_.may_override("W_o", e_.input.dim, builder_.shape(output_).columns);
+    if (!e_.attention.output_projection && !is_custom("W_o")) return;
     const Value W = parameter("W_o");
     const int width = builder_.shape(output_).columns, drawn = builder_.shape(W).columns;
-    if (width != drawn && !is_given("W_o"))
+    if (width != drawn && !is_custom("W_o"))
         throw Error(
             ErrorKind::bad_input,
             fmt::format("value has {} columns and projection {} draws a W_o for {}: set a W_o with {} "
                         "columns, or choose another projection",
                         width, name_of(e_.attention.projection), drawn, width));
     output_ = builder_.linear("output"_stage, output_, W, bias("b_o"));
-    builder_.may_give("b_o", 1, builder_.shape(output_).columns);
+    builder_.may_override("b_o", 1, builder_.shape(output_).columns);
 }
 
 }  // namespace attnscope

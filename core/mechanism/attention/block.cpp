@@ -52,7 +52,7 @@ Value AttentionBuilder::feed_forward(Value x) {
     const Value W_1 = parameter("W_1"), b_1 = parameter("b_1");
     const Value W_2 = parameter("W_2"), b_2 = parameter("b_2");
     for (const Value each : {W_1, b_1, W_2, b_2})
-        builder_.may_give(builder_.name(each), builder_.shape(each).rows, builder_.shape(each).columns);
+        builder_.may_override(builder_.name(each), builder_.shape(each).rows, builder_.shape(each).columns);
     const Value fed = add_feed_forward(builder_, e_, 0, x, {W_1, b_1, W_2, b_2});
     if (const int d = builder_.shape(x).columns; builder_.shape(fed).columns != d)
         refuse_shape("W_2", builder_.shape(W_2).rows, builder_.shape(W_2).columns,
@@ -83,12 +83,12 @@ void AttentionBuilder::surround() {
 
 void AttentionBuilder::add_logits() {
     if (!output_) return;
-    builder_.may_give("W_out", std::max(table_rows_, 1), builder_.shape(output_).columns);
-    if (!is_given("W_out")) return;
+    builder_.may_override("W_out", std::max(table_rows_, 1), builder_.shape(output_).columns);
+    if (!is_custom("W_out")) return;
     const Value W = custom("W_out");
     const Value logits =
-        builder_.linear("logits"_stage, output_, W, is_given("b_out") ? custom("b_out") : Value{});
-    builder_.may_give("b_out", 1, builder_.shape(logits).columns);
+        builder_.linear("logits"_stage, output_, W, is_custom("b_out") ? custom("b_out") : Value{});
+    builder_.may_override("b_out", 1, builder_.shape(logits).columns);
     output_ = builder_.add("log_probs"_stage, op::LogSoftmax{}, {logits});
     builder_.add("probabilities"_stage, op::Exponential{}, {output_});
 }
@@ -97,12 +97,12 @@ void AttentionBuilder::add_logits() {
 void AttentionBuilder::add_loss() {
     builder_.graph.loss_advice = "set W_out and targets, or loss_weights (--given)";
     if (!output_) return;
-    if (is_given("W_out")) builder_.may_give("targets", 1, N_);
-    builder_.may_give("loss_weights", N_, builder_.shape(output_).columns);
-    if (is_given("targets") && is_given("W_out")) {
+    if (is_custom("W_out")) builder_.may_override("targets", 1, N_);
+    builder_.may_override("loss_weights", N_, builder_.shape(output_).columns);
+    if (is_custom("targets") && is_custom("W_out")) {
         const Value targets = custom("targets");
         builder_.require_shape(targets, 1, N_);
-        const Matrix& rows = e_.weights.find_given("targets")->values();
+        const Matrix& rows = e_.weights.find_custom("targets")->values();
         const int words = builder_.shape(output_).columns;
         for (int i = 0; i < N_; ++i)
             if (const float target = rows(0, i);
@@ -110,7 +110,7 @@ void AttentionBuilder::add_loss() {
                 throw Error(ErrorKind::bad_input,
                             fmt::format("target {} is not a row of W_out: use 0 to {}", i + 1, words - 1));
         builder_.add("loss"_stage, op::CrossEntropy{}, {output_, targets});
-    } else if (is_given("loss_weights")) {
+    } else if (is_custom("loss_weights")) {
         const Value G = custom("loss_weights");
         builder_.require_shape(G, N_, builder_.shape(output_).columns);
         builder_.add("loss"_stage, op::WeightedTotal{}, {output_, G});

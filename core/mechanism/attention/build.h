@@ -25,7 +25,7 @@ public:
     Graph build();
 
 private:
-    bool is_given(CustomName name) const { return e_.is_given(name); }
+    bool is_custom(CustomName name) const { return e_.is_custom(name); }
     /// A custom stage or parameter.
     Value custom(CustomName name, bool has_heads = false);
 
@@ -67,7 +67,7 @@ private:
 
     // attention.cpp: from the inputs of the projections to the output.
     void project();
-    void may_give_projection(const ProjectedInput& input, Value x, Value y);
+    void may_override_projection(const ProjectedInput& input, Value x, Value y);
     Value projected(const ProjectedInput& input, Value x);
     void split_heads();
     Value split(StageKey key, Value x, bool rotate);

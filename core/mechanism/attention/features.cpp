@@ -30,11 +30,11 @@ Names read_by_rows(const Matrix& W, const Names& features) {
 /// The columns of the embedding have the names of the lexicon's features, and so have the features of Q, K
 /// and V: what a custom W_k or W_v reads for them.
 void AttentionBuilder::name_features() {
-    const bool custom = is_given("embedding") || is_given("embedding_kv") || is_given("embedding_v");
+    const bool custom = is_custom("embedding") || is_custom("embedding_kv") || is_custom("embedding_v");
     if (!e_.input.uses_lexicon() || !table_ || custom) return;
     const Names words = lexicon_columns(e_.input.dim);
     StageFeatures& features = builder_.graph.features;
-    const bool patches_differ = pictured_ && !is_given("W_patch");
+    const bool patches_differ = pictured_ && !is_custom("W_patch");
     for (const StageInfo* stage : {"table"_stage, "embedding"_stage, "position"_stage, "positioned"_stage})
         features[stage].columns = words;
     if (!patches_differ) {
@@ -44,7 +44,7 @@ void AttentionBuilder::name_features() {
     }
     for (const StageInfo* W : {"W_q"_stage, "W_k"_stage, "W_v"_stage}) features[W].columns = words;
     const auto read_by = [&](CustomName name) {
-        const GivenMatrix* W = e_.weights.find_given(name);
+        const CustomMatrix* W = e_.weights.find_custom(name);
         const bool reads = W && !patches_differ && W->values().cols() == e_.input.dim;
         return reads ? read_by_rows(W->values(), words) : Names();
     };
@@ -58,7 +58,7 @@ void AttentionBuilder::name_features() {
     name(of_keys, {"query"_stage, "query_heads"_stage}, "W_q"_stage);
     name(of_keys, {"key"_stage, "key_heads"_stage}, "W_k"_stage);
     name(of_values, {"value"_stage, "value_heads"_stage, "context"_stage, "concat"_stage}, "W_v"_stage);
-    if (!is_given("W_o")) return;
+    if (!is_custom("W_o")) return;
     features["output"_stage].columns = features["W_o"_stage].rows = words;
     features["W_o"_stage].columns = of_values;
 }

@@ -12,8 +12,8 @@ namespace attnscope {
 namespace {
 
 bool needs_embedding(const Experiment& e) {
-    if (e.is_given("scores")) return false;
-    return !e.is_given("query") || !e.is_given("key") || !e.is_given("value");
+    if (e.is_custom("scores")) return false;
+    return !e.is_custom("query") || !e.is_custom("key") || !e.is_custom("value");
 }
 
 }  // namespace
@@ -22,12 +22,12 @@ void AttentionBuilder::read_tokens() {
     if (!needs_embedding(e_)) return;
     Graph& graph = builder_.graph;
     std::vector<std::string> tokens, tokens_kv;
-    if (!is_given("embedding")) tokens = sentence_tokens(e_, e_.input.text, "the sentence", "--text");
-    if (!e_.input.text2.empty() && !is_given("embedding_kv"))
+    if (!is_custom("embedding")) tokens = sentence_tokens(e_, e_.input.text, "the sentence", "--text");
+    if (!e_.input.text2.empty() && !is_custom("embedding_kv"))
         tokens_kv = sentence_tokens(e_, e_.input.text2, "the second sentence", "--text2");
     graph.rows = display_tokens(tokens);
-    graph.columns = tokens_kv.empty() && !is_given("embedding_kv") ? graph.rows : display_tokens(tokens_kv);
-    pictured_ = e_.input.image && !is_given("embedding_kv");
+    graph.columns = tokens_kv.empty() && !is_custom("embedding_kv") ? graph.rows : display_tokens(tokens_kv);
+    pictured_ = e_.input.image && !is_custom("embedding_kv");
     if (pictured_) {
         graph.columns.clear();
         for (int patch = 0; patch < e_.input.grid * e_.input.grid; ++patch)
@@ -49,16 +49,16 @@ void AttentionBuilder::read_tokens() {
 void AttentionBuilder::count_tokens() {
     const auto rows_of = [&](std::initializer_list<CustomName> names, std::size_t otherwise) {
         for (const CustomName& name : names)
-            if (const GivenMatrix* given = e_.weights.find_given(name))
+            if (const CustomMatrix* given = e_.weights.find_custom(name))
                 return static_cast<int>(given->values().rows());
         return static_cast<int>(otherwise);
     };
     N_ = rows_of({"scores", "query", "embedding"}, ids_.size());
-    if (const GivenMatrix* scores = e_.weights.find_given("scores"))
+    if (const CustomMatrix* scores = e_.weights.find_custom("scores"))
         M_ = static_cast<int>(scores->values().cols());
-    else if (!ids_kv_.empty() && !is_given("key"))
+    else if (!ids_kv_.empty() && !is_custom("key"))
         M_ = static_cast<int>(ids_kv_.size());
-    else if (pictured_ && !is_given("key"))
+    else if (pictured_ && !is_custom("key"))
         M_ = e_.input.grid * e_.input.grid;
     else
         M_ = rows_of({"key", "embedding_kv", "embedding"}, ids_.size());
@@ -82,7 +82,7 @@ Value AttentionBuilder::annotations() {
     const Value patches = builder_.add(
         "patches"_stage, op::Patches{e_.input.image->shared(), e_.input.grid, e_.input.patch_size});
     const Value W = parameter("W_patch");
-    builder_.may_give("W_patch", builder_.shape(W).rows, builder_.shape(W).columns);
+    builder_.may_override("W_patch", builder_.shape(W).rows, builder_.shape(W).columns);
     return builder_.linear("embedding_kv"_stage, patches, W, {});
 }
 
@@ -93,23 +93,23 @@ void AttentionBuilder::embed() {
     if (!ids_kv_.empty()) tokens_kv = builder_.add("tokens_kv"_stage, op::TokenRows{ids_kv_});
     if (tokens || tokens_kv) table_ = builder_.add("table"_stage, table_op());
     X_ = tokens ? builder_.add("embedding"_stage, op::Lookup{}, {tokens, table_}) : custom("embedding");
-    Y_ = pictured_                  ? annotations()
-         : tokens_kv                ? builder_.add("embedding_kv"_stage, op::Lookup{}, {tokens_kv, table_})
-         : is_given("embedding_kv") ? custom("embedding_kv")
-                                    : X_;
-    Y_v_ = is_given("embedding_v") ? custom("embedding_v") : Y_;
+    Y_ = pictured_                   ? annotations()
+         : tokens_kv                 ? builder_.add("embedding_kv"_stage, op::Lookup{}, {tokens_kv, table_})
+         : is_custom("embedding_kv") ? custom("embedding_kv")
+                                     : X_;
+    Y_v_ = is_custom("embedding_v") ? custom("embedding_v") : Y_;
     x_ = X_;
     const int d = builder_.shape(X_).columns;
-    builder_.may_give("embedding", N_, d);
-    builder_.may_give("embedding_kv", M_, d);
-    builder_.may_give("embedding_v", M_, d);
+    builder_.may_override("embedding", N_, d);
+    builder_.may_override("embedding_kv", M_, d);
+    builder_.may_override("embedding_v", M_, d);
 }
 
 /// P, drawn as the embedding table is, by a generator of its own with the same seed.
 Value AttentionBuilder::learned_positions(int rows, int columns) {
     require_context_length(rows, e_.attention.context_length);
-    builder_.may_give("P", e_.attention.context_length, columns);
-    if (!is_given("P"))
+    builder_.may_override("P", e_.attention.context_length, columns);
+    if (!is_custom("P"))
         return builder_.add(
             "P"_stage, op::Drawn{e_.weights.seed,
                                  {Draw::by(e_.weights.embedding, e_.attention.context_length, columns)}});

@@ -15,20 +15,20 @@ std::string title(const Experiment& e) {
     std::string name(score_function(e.attention.score).title);
     if (e.attention.score == Score::dot && e.attention.scale.kind == Scale::Kind::sqrt)
         name = "Scaled dot-product attention";
-    if (e.is_given("scores")) name = "Attention from custom scores";
+    if (e.is_custom("scores")) name = "Attention from custom scores";
     if (e.attention.block != Block::none)
         name = "A " + std::string(name_of(e.attention.block)) + " transformer block: " + name;
-    if (e.input.image && !e.is_given("embedding_kv")) name += " over a picture";
+    if (e.input.image && !e.is_custom("embedding_kv")) name += " over a picture";
     return name + (e.attention.heads > 1 ? fmt::format(" with {} heads", e.attention.heads) : "");
 }
 
 /// An odd d_k with RoPE, or values that a block cannot add to the embedding.
 std::string why_unfit(const Experiment& e) {
-    const bool has_keys = !e.is_given("scores") && !(e.is_given("query") && e.is_given("key"));
+    const bool has_keys = !e.is_custom("scores") && !(e.is_custom("query") && e.is_custom("key"));
     const bool rotates = e.attention.position == Position::rope && has_keys;
     if (std::string why = rotates ? why_rope_does_not_fit(e.key_width()) : ""; !why.empty()) return why;
-    const bool as_wide = e.value_columns() == e.input.dim || e.is_given("value");
-    if (e.attention.block == Block::none || as_wide || e.attention.output_projection || e.is_given("W_o"))
+    const bool as_wide = e.value_columns() == e.input.dim || e.is_custom("value");
+    if (e.attention.block == Block::none || as_wide || e.attention.output_projection || e.is_custom("W_o"))
         return "";
     return fmt::format(
         "block {} needs an output as wide as the embedding ({} and {}): use value-size 0 or an output "
@@ -58,8 +58,18 @@ const Mechanism k_attention_mechanism = {
     .mask = "mask"_stage,
     .center = "center"_stage,
     .sections = k_sections,
-    .first = {false, "tokens"_stage, "queries", "Type a sentence"},
-    .second = {true, "tokens_kv"_stage, "keys, values", "Second sentence (keys and values)"},
+    .first = {.is_of_keys = false,
+              .tokens = "tokens"_stage,
+              .words = "queries",
+              .hint = "Type a sentence",
+              .table = "table"_stage,
+              .table_words = "words"},
+    .second = {.is_of_keys = true,
+               .tokens = "tokens_kv"_stage,
+               .words = "keys, values",
+               .hint = "Second sentence (keys and values)",
+               .table = "table"_stage,
+               .table_words = "words"},
     .second_sentence = "Cross-attention: queries from the first sentence, keys and values from the second",
     .title = title,
 };

@@ -34,7 +34,7 @@ const StageInfo* stage_of(CustomName name) { return find_in_table(name.text()); 
 }  // namespace
 
 Value AttentionBuilder::custom(CustomName name, bool has_heads) {
-    return builder_.custom(stage_of(name), *e_.weights.find_given(name), has_heads);
+    return builder_.custom(stage_of(name), *e_.weights.find_custom(name), has_heads);
 }
 
 Seed AttentionBuilder::seed_of(const ProjectionSeed& seed) const {
@@ -68,7 +68,7 @@ AttentionBuilder::Sequence AttentionBuilder::projection_start() const {
 }
 
 int AttentionBuilder::value_columns() const {
-    if (const GivenMatrix* V = e_.weights.find_given("value")) return static_cast<int>(V->values().cols());
+    if (const CustomMatrix* V = e_.weights.find_custom("value")) return static_cast<int>(V->values().cols());
     return e_.attention.projection != Projection::none ? e_.value_columns() : columns_of(Y_v_);
 }
 
@@ -161,12 +161,12 @@ Op AttentionBuilder::drawn(CustomName name) const {
 }
 
 Value AttentionBuilder::parameter(CustomName name) {
-    return is_given(name) ? custom(name) : builder_.add(stage_of(name), drawn(name));
+    return is_custom(name) ? custom(name) : builder_.add(stage_of(name), drawn(name));
 }
 
 /// A projection's bias; absent unless it is custom or biases are drawn.
 Value AttentionBuilder::bias(CustomName name) {
-    if (is_given(name)) return custom(name);
+    if (is_custom(name)) return custom(name);
     if (!e_.attention.projection_bias ||
         (e_.attention.projection == Projection::none && name != k_output_projection.b))
         return {};
@@ -175,9 +175,9 @@ Value AttentionBuilder::bias(CustomName name) {
 
 Value AttentionBuilder::norm_parameter(CustomName name, int columns, float value) {
     const Value found =
-        is_given(name) ? custom(name) : builder_.add(stage_of(name), op::Constant{1, columns, value});
+        is_custom(name) ? custom(name) : builder_.add(stage_of(name), op::Constant{1, columns, value});
     builder_.require_shape(found, 1, columns);
-    builder_.may_give(name, 1, columns);
+    builder_.may_override(name, 1, columns);
     return found;
 }
 

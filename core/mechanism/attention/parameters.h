@@ -1,7 +1,7 @@
 // The names of attention's parameters, where several belong together.
 #pragma once
 
-#include "core/experiment/given_names.h"
+#include "core/experiment/overridable.h"
 #include "core/graph/stage_table.h"
 
 namespace attnscope {

@@ -10,9 +10,9 @@ namespace attnscope {
 
 Value add_mask(GraphBuilder& builder, const Experiment& e, int queries, int keys, Value centers,
                std::shared_ptr<const Matrix> bias) {
-    builder.may_give("mask", queries, keys);
+    builder.may_override("mask", queries, keys);
     for (const MaskRule& rule : e.weighting.mask) mask_kind(rule.kind).check_fit(rule, queries);
-    const GivenMatrix* given = e.weights.find_given("mask");
+    const CustomMatrix* given = e.weights.find_custom("mask");
     if (given && (given->values().rows() != queries || given->values().cols() != keys))
         refuse_shape("mask", given->values().rows(), given->values().cols(), must_be(queries, keys));
     const op::Mask mask{.queries = queries,

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "core/experiment/choices.h"
-#include "core/experiment/given_names.h"
+#include "core/experiment/overridable.h"
 #include "core/graph/graph.h"
 #include "core/op/op.h"
 

@@ -16,25 +16,25 @@ bool aligns(const Experiment& e) { return e.seq2seq.aligns(); }
 bool is_without_draws(const Experiment& e) {
     using Part = Seq2seqParameter::Part;
     const auto is_drawn = [&](Part part) {
-        if (part == Part::source_table) return e.is_given("src") || !e.input.uses_lexicon();
+        if (part == Part::source_table) return e.is_custom("src") || !e.input.uses_lexicon();
         if (part == Part::target_table) return !e.input.uses_lexicon();
         return is_used(part, e);
     };
     return std::ranges::all_of(seq2seq_parameters(), [&](const Seq2seqParameter& parameter) {
-        return e.is_given(parameter.name) || !is_drawn(parameter.part);
+        return e.is_custom(parameter.name) || !is_drawn(parameter.part);
     });
 }
 
 std::string no_alignment(const Experiment& e) { return aligns(e) ? "" : "the decoder has no attention"; }
 
 std::string no_target(const Experiment& e) {
-    const bool words = e.are_given({"E_tgt", "tgt_in"}) && e.seq2seq.decode == Decode::teacher;
+    const bool words = e.are_custom({"E_tgt", "tgt_in"}) && e.seq2seq.decode == Decode::teacher;
     return words ? "the target words are custom" : "";
 }
 
 std::string no_text(const Experiment& e) {
     const bool is_target = e.input.text2.empty() && no_target(e).empty();
-    return e.is_given("src") && !is_target ? "the source words are custom" : "";
+    return e.is_custom("src") && !is_target ? "the source words are custom" : "";
 }
 
 std::string no_words(const Experiment& e) {
@@ -43,17 +43,17 @@ std::string no_words(const Experiment& e) {
 }
 
 std::string no_table(const Experiment& e) {
-    return e.are_given({"E_src", "E_tgt"}) ? "both tables are custom" : "";
+    return e.are_custom({"E_src", "E_tgt"}) ? "both tables are custom" : "";
 }
 
 std::string no_drawn_table(const Experiment& e) {
-    if (!e.input.uses_lexicon() || (e.is_given("src") && !e.is_given("E_src"))) return no_table(e);
+    if (!e.input.uses_lexicon() || (e.is_custom("src") && !e.is_custom("E_src"))) return no_table(e);
     return "the words' vectors are those of the lexicon";
 }
 
 std::string no_table_rows(const Experiment& e) {
     if (vocabulary_rule(e.input.vocabulary).stable) return "this vocabulary has exactly one row per word";
-    return e.is_given("E_src") ? "the source table is custom" : no_table(e);
+    return e.is_custom("E_src") ? "the source table is custom" : no_table(e);
 }
 
 std::string no_seed(const Experiment& e) {

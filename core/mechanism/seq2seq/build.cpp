@@ -22,10 +22,10 @@ constexpr int k_no_word = -1;  ///< a custom table without words has no <eos>
 Graph Seq2seqBuilder::build() {
     read_source();
     read_target();
-    builder_.may_give("src", 1, static_cast<int>(source_.size()));
-    if (!is_greedy()) builder_.may_give("tgt_in", 1, steps());
-    if (!is_greedy()) builder_.may_give("tgt_out", 1, steps());
-    if (aligns()) builder_.may_give("mask", steps(), static_cast<int>(source_.size()));
+    builder_.may_override("src", 1, static_cast<int>(source_.size()));
+    if (!is_greedy()) builder_.may_override("tgt_in", 1, steps());
+    if (!is_greedy()) builder_.may_override("tgt_out", 1, steps());
+    if (aligns()) builder_.may_override("mask", steps(), static_cast<int>(source_.size()));
     const Value source = builder_.add("source"_stage, op::TokenRows{source_});
     X_ = builder_.add("source_embedding"_stage, op::Lookup{}, {source, parameter("E_src")});
     encode_source();
@@ -64,9 +64,9 @@ Value Seq2seqBuilder::parameter(CustomName name) {
     if (const auto found = parameters_.find(name.text()); found != parameters_.end()) return found->second;
     const StageInfo* stage = find_in_table(name.text());
     const Seq2seqParameter& known = *find_seq2seq_parameter(name.text());
-    builder_.may_give(name, known.rows(sizes()), known.columns(sizes()));
+    builder_.may_override(name, known.rows(sizes()), known.columns(sizes()));
     Value value;
-    if (const GivenMatrix* matrix = e_.weights.find_given(name)) {
+    if (const CustomMatrix* matrix = e_.weights.find_custom(name)) {
         value = builder_.custom(stage, *matrix);
         builder_.require_shape(value, known.rows(sizes()), known.columns(sizes()));
     } else {
@@ -125,7 +125,7 @@ op::DecoderRule Seq2seqBuilder::decoder_rule() const {
     rule.mask = e_.weighting.mask;
     rule.mask_steps = steps();
     for (const MaskRule& each : e_.weighting.mask) mask_kind(each.kind).check_fit(each, steps());
-    const GivenMatrix* given = e_.weights.find_given("mask");
+    const CustomMatrix* given = e_.weights.find_custom("mask");
     if (!given) return rule;
     const Matrix& mask = given->values();
     if (mask.rows() != steps() || mask.cols() != words)

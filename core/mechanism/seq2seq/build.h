@@ -27,7 +27,7 @@ public:
     Graph build();
 
 private:
-    bool is_given(CustomName name) const { return e_.is_given(name); }
+    bool is_custom(CustomName name) const { return e_.is_custom(name); }
     bool is_greedy() const { return e_.seq2seq.decode == Decode::greedy; }
     bool aligns() const { return e_.seq2seq.aligns(); }
     bool reads_backward() const { return e_.seq2seq.reads_backward(); }
@@ -37,7 +37,7 @@ private:
     // words.cpp: from text to rows of the tables.
     void read_source();
     void read_target();
-    std::vector<int> given_words(CustomName of, int rows) const;
+    std::vector<int> custom_words(CustomName of, int rows) const;
 
     Seq2seqSizes sizes() const;
     Op drawn(const Seq2seqParameter& parameter) const;

@@ -22,21 +22,21 @@ std::string title(const Experiment& e) {
 
 /// The rows of a table: those of the custom one, or as many as the words that are listed need.
 int rows_of_table(const Experiment& e, CustomName name, int needed) {
-    const GivenMatrix* table = e.weights.find_given(name);
+    const CustomMatrix* table = e.weights.find_custom(name);
     return std::max(table ? static_cast<int>(table->values().rows()) : e.input.table_size, needed);
 }
 
-std::vector<Givable> parameters(const Experiment& e) {
+std::vector<Overridable> parameters(const Experiment& e) {
     constexpr int k_bos_and_eos = 2;
     const auto listed = [&](const std::string& words) {
         return static_cast<int>(sentence_vocabulary(e, words, {}).words.size());
     };
     // A decoder that is fed no words of the text takes a table of any size.
-    const bool reads_target = e.seq2seq.decode == Decode::teacher && !e.is_given("tgt_in");
+    const bool reads_target = e.seq2seq.decode == Decode::teacher && !e.is_custom("tgt_in");
     const int target_words = reads_target ? k_bos_and_eos + listed(e.input.words2) : 0;
     const Seq2seqSizes sizes = seq2seq_sizes(e, rows_of_table(e, "E_src", std::max(1, listed(e.input.words))),
                                              rows_of_table(e, "E_tgt", target_words));
-    std::vector<Givable> used;
+    std::vector<Overridable> used;
     for (const Seq2seqParameter& each : seq2seq_parameters())
         if (is_used(each.part, e))
             used.push_back({std::string(each.name), each.rows(sizes), each.columns(sizes)});
@@ -68,12 +68,19 @@ const Mechanism k_seq2seq_mechanism = {
     .key = "source word",
     .keys = "source words",
     .sections = k_sections,
-    .first = {true, "source"_stage, "source", "Type a sentence"},
+    .first = {.is_of_keys = true,
+              .tokens = "source"_stage,
+              .words = "source",
+              .hint = "Type a sentence",
+              .table = "E_src"_stage,
+              .table_words = "source_words"},
     .second = {.is_of_keys = false,
                .tokens = "fed_tokens"_stage,
                .words = "decoder's steps",
                .hint = "Target sentence (the decoder's words)",
-               .has_own_table = true},
+               .has_own_table = true,
+               .table = "E_tgt"_stage,
+               .table_words = "target_words"},
     .second_sentence = "The target sentence, for the decoder",
     .title = title,
     .parameters = parameters,

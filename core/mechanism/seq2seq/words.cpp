@@ -11,9 +11,9 @@
 #include "core/text/vocabulary.h"
 
 namespace attnscope {
-std::vector<int> Seq2seqBuilder::given_words(CustomName of, int rows) const {
+std::vector<int> Seq2seqBuilder::custom_words(CustomName of, int rows) const {
     const std::string_view name = of.text();
-    const Matrix& matrix = e_.weights.find_given(of)->values();
+    const Matrix& matrix = e_.weights.find_custom(of)->values();
     if (matrix.rows() != 1 || matrix.cols() > k_max_tokens)
         refuse_shape(name, matrix.rows(), matrix.cols(),
                      fmt::format("must be one row of at most {} numbers", k_max_tokens));
@@ -30,7 +30,7 @@ std::vector<int> Seq2seqBuilder::given_words(CustomName of, int rows) const {
 
 void Seq2seqBuilder::read_source() {
     const VocabularyRule& rule = vocabulary_rule(e_.input.vocabulary);
-    if (!is_given("src")) {
+    if (!is_custom("src")) {
         const std::vector<std::string> tokens = sentence_tokens(e_, e_.input.text, "the sentence", "--text");
         builder_.graph.columns = display_tokens(tokens);
         Vocabulary vocabulary = sentence_vocabulary(e_, e_.input.words, tokens);
@@ -38,7 +38,7 @@ void Seq2seqBuilder::read_source() {
         source_ = std::move(vocabulary.ids);
     }
     const int needed = std::max(1, static_cast<int>(source_words_.size()));
-    if (const GivenMatrix* given = e_.weights.find_given("E_src")) {
+    if (const CustomMatrix* given = e_.weights.find_custom("E_src")) {
         const Matrix& table = given->values();
         source_rows_ = static_cast<int>(table.rows());
         if (source_rows_ < needed)
@@ -48,14 +48,14 @@ void Seq2seqBuilder::read_source() {
         const bool own_rows = rule.stable && !source_words_.empty();
         source_rows_ = own_rows ? needed : std::max(e_.input.table_size, needed);
     }
-    if (is_given("src")) source_ = given_words("src", source_rows_);
+    if (is_custom("src")) source_ = custom_words("src", source_rows_);
     builder_.graph.table = source_words_;
 }
 
 /// Teacher forcing: `<bos>` and the words are fed, the words and `<eos>` are the targets.
 void Seq2seqBuilder::read_target() {
-    const bool fed_is_given = is_given("tgt_in") && !is_greedy();
-    const bool needs_text = !is_given("E_tgt") || (!is_greedy() && !fed_is_given);
+    const bool fed_is_custom = is_custom("tgt_in") && !is_greedy();
+    const bool needs_text = !is_custom("E_tgt") || (!is_greedy() && !fed_is_custom);
     const std::string& text = e_.input.text2.empty() ? e_.input.text : e_.input.text2;
     const std::vector<std::string> tokens =
         needs_text
@@ -65,7 +65,7 @@ void Seq2seqBuilder::read_target() {
     target_words_ = {"<bos>", "<eos>"};
     target_words_.insert(target_words_.end(), vocabulary.words.begin(), vocabulary.words.end());
     target_rows_ = static_cast<int>(target_words_.size());
-    if (const GivenMatrix* given = e_.weights.find_given("E_tgt")) {
+    if (const CustomMatrix* given = e_.weights.find_custom("E_tgt")) {
         const Matrix& table = given->values();
         if (needs_text && table.rows() < target_rows_)
             refuse_shape("E_tgt", table.rows(), table.cols(),
@@ -76,15 +76,15 @@ void Seq2seqBuilder::read_target() {
     }
     builder_.graph.target_table = target_words_;
     if (is_greedy()) return;
-    if (fed_is_given) {
-        fed_ = given_words("tgt_in", target_rows_);
+    if (fed_is_custom) {
+        fed_ = custom_words("tgt_in", target_rows_);
     } else {
         fed_ = {k_bos};
         for (const int word : vocabulary.ids) fed_.push_back(word + k_special_words);
         targets_.assign(fed_.begin() + 1, fed_.end());
         targets_.push_back(k_eos);
     }
-    if (is_given("tgt_out")) targets_ = given_words("tgt_out", target_rows_);
+    if (is_custom("tgt_out")) targets_ = custom_words("tgt_out", target_rows_);
     if (!targets_.empty() && targets_.size() != fed_.size())
         refuse_shape("tgt_out", 1, std::ssize(targets_), must_be(1, std::ssize(fed_)));
 }

@@ -10,21 +10,21 @@ namespace {
 
 using namespace option_rules;
 
-std::string no_text(const Experiment& e) { return e.is_given("tokens") ? "the tokens are custom" : ""; }
+std::string no_text(const Experiment& e) { return e.is_custom("tokens") ? "the tokens are custom" : ""; }
 
 std::string no_order(const Experiment& e) {
-    return !e.input.words.empty() && e.is_given("E") ? "the table and its words are custom" : no_text(e);
+    return !e.input.words.empty() && e.is_custom("E") ? "the table and its words are custom" : no_text(e);
 }
 
 std::string no_targets(const Experiment& e) {
-    if (e.is_given("targets")) return "the targets are custom";
+    if (e.is_custom("targets")) return "the targets are custom";
     if (!no_text(e).empty()) return no_text(e);
     return e.transformer.objective == Objective::position ? "" : "the objective is the next token";
 }
 
 std::string no_table_size(const Experiment& e) {
-    if (e.is_given("E")) return "the table is custom";
-    const bool stable = vocabulary_rule(e.input.vocabulary).stable && !e.is_given("tokens");
+    if (e.is_custom("E")) return "the table is custom";
+    const bool stable = vocabulary_rule(e.input.vocabulary).stable && !e.is_custom("tokens");
     return stable ? "this vocabulary has exactly one row per word" : "";
 }
 
@@ -32,14 +32,14 @@ std::string no_table_size(const Experiment& e) {
 bool is_without_draws(const Experiment& e) {
     const auto is_drawn = [&](const TransformerParameter& parameter) {
         using enum TransformerParameter::Draw;
-        if (parameter.draw == table && e.input.uses_lexicon()) return e.is_given("tokens");
+        if (parameter.draw == table && e.input.uses_lexicon()) return e.is_custom("tokens");
         return parameter.is_used(e) && parameter.draw != ones && parameter.draw != zeros;
     };
     const auto is_custom = [&](const TransformerParameter& parameter) {
         if (!is_drawn(parameter)) return true;
-        if (parameter.place != TransformerParameter::Place::layer) return e.is_given(parameter.name);
+        if (parameter.place != TransformerParameter::Place::layer) return e.is_custom(parameter.name);
         for (int layer = 1; layer <= e.transformer.layers; ++layer)
-            if (!e.is_given(name_in_layer(layer, parameter.name))) return false;
+            if (!e.is_custom(name_in_layer(layer, parameter.name))) return false;
         return true;
     };
     return std::ranges::all_of(transformer_parameters(), is_custom);
@@ -50,10 +50,10 @@ std::string no_seed(const Experiment& e) {
 }
 
 std::string no_embedding(const Experiment& e) {
-    const bool positions = e.attention.position == Position::learned && !e.is_given("P");
+    const bool positions = e.attention.position == Position::learned && !e.is_custom("P");
     if (positions) return "";
-    if (e.is_given("E")) return "the table is custom";
-    const bool features = e.input.uses_lexicon() && !e.is_given("tokens");
+    if (e.is_custom("E")) return "the table is custom";
+    const bool features = e.input.uses_lexicon() && !e.is_custom("tokens");
     return features ? "the words' vectors are those of the lexicon" : "";
 }
 
@@ -74,7 +74,7 @@ std::string no_ablation(const Experiment& e) {
 }
 
 std::string no_objective(const Experiment& e) {
-    return e.is_given("targets") ? "the targets are custom" : "";
+    return e.is_custom("targets") ? "the targets are custom" : "";
 }
 
 constexpr OptionRule k_rules[] = {

@@ -44,8 +44,8 @@ Value TransformerBuilder::parameter(CustomName name) {
     const StageKey at = key(known.stage);
     const int rows = known.rows(sizes()), columns = known.columns(sizes());
     const std::string given = name_in_layer(layer_, name.text());
-    builder_.may_give(given, rows, columns);
-    if (const GivenMatrix* found = e_.weights.find_given(given)) {
+    builder_.may_override(given, rows, columns);
+    if (const CustomMatrix* found = e_.weights.find_custom(given)) {
         const Value value = builder_.custom(at, *found);
         builder_.require_shape(value, rows, columns);
         return value;
@@ -76,7 +76,7 @@ Value TransformerBuilder::normed(const NormNames& norm, Value x) {
 /// Reads the rows of E: a custom `tokens`, or the words of the sentence.
 void TransformerBuilder::read_tokens() {
     Graph& graph = builder_.graph;
-    if (e_.is_given("tokens")) return read_given_tokens();
+    if (e_.is_custom("tokens")) return read_custom_tokens();
     const std::vector<std::string> tokens = sentence_tokens(e_, e_.input.text, "the sentence", "--text");
     std::vector<std::string> all = tokens;
     if (e_.transformer.objective == Objective::position && !e_.input.text2.empty()) {
@@ -98,17 +98,17 @@ void TransformerBuilder::size_table() {
     const int needed = static_cast<int>(words_.size());
     const bool stable = vocabulary_rule(e_.input.vocabulary).stable;
     table_rows_ = stable && needed > 0 ? needed : std::max(e_.input.table_size, needed);
-    if (const GivenMatrix* table = e_.weights.find_given("E"))
+    if (const CustomMatrix* table = e_.weights.find_custom("E"))
         table_rows_ = std::max(static_cast<int>(table->values().rows()), needed);
     const auto largest = std::ranges::max_element(ids_);
     if (*largest >= table_rows_)
         throw Error(ErrorKind::bad_input,
                     fmt::format("tokens: {} is not a row of E: use 0 to {}", *largest, table_rows_ - 1));
-    builder_.may_give("tokens", 1, length());
+    builder_.may_override("tokens", 1, length());
 }
 
-void TransformerBuilder::read_given_tokens() {
-    const Matrix& rows = e_.weights.find_given("tokens")->values();
+void TransformerBuilder::read_custom_tokens() {
+    const Matrix& rows = e_.weights.find_custom("tokens")->values();
     if (rows.rows() != 1 || rows.cols() < 1 || rows.cols() > k_max_tokens)
         refuse_shape("tokens", rows.rows(), rows.cols(),
                      fmt::format("needs one row of 1 to {} tokens", k_max_tokens));
@@ -242,7 +242,7 @@ void TransformerBuilder::predict() {
 /// Each position's target, a row of E, −1 where there is none; empty if there are no targets.
 std::vector<int> TransformerBuilder::targets() const {
     if (is_of_batch_) return target_ids_;
-    if (const GivenMatrix* custom = e_.weights.find_given("targets")) {
+    if (const CustomMatrix* custom = e_.weights.find_custom("targets")) {
         const Matrix& given = custom->values();
         if (given.rows() != 1 || given.cols() != std::ssize(ids_))
             refuse_shape("targets", given.rows(), given.cols(), must_be(1, std::ssize(ids_)));
@@ -272,7 +272,7 @@ std::vector<int> TransformerBuilder::targets() const {
 void TransformerBuilder::add_loss() {
     builder_.graph.loss_advice = e_.transformer.objective == Objective::position ? "type the targets (text2)"
                                                                                  : "type a longer sentence";
-    builder_.may_give("targets", 1, length());
+    builder_.may_override("targets", 1, length());
     const std::vector<int> rows = targets();
     if (std::ranges::all_of(rows, [](int row) { return row < 0; })) return;
     const bool skips = std::ranges::find(rows, -1) != rows.end();

@@ -50,7 +50,7 @@ private:
     /// The number of tokens of one sentence.
     int length() const { return static_cast<int>(ids_.size()) / batch_; }
     void read_tokens();
-    void read_given_tokens();
+    void read_custom_tokens();
     void size_table();
     void embed();
     void add_positions();

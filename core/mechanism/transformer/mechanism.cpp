@@ -24,12 +24,12 @@ std::string why_unfit(const Experiment& e) {
     return e.attention.position == Position::rope ? why_rope_does_not_fit(e.key_width()) : "";
 }
 
-std::vector<Givable> parameters(const Experiment& e) {
+std::vector<Overridable> parameters(const Experiment& e) {
     const auto listed = static_cast<int>(sentence_vocabulary(e, e.input.words, {}).words.size());
-    const GivenMatrix* table = e.weights.find_given("E");
+    const CustomMatrix* table = e.weights.find_custom("E");
     const int rows = table ? static_cast<int>(table->values().rows()) : e.input.table_size;
     const TransformerSizes sizes = transformer_sizes(e, std::max(rows, listed));
-    std::vector<Givable> used;
+    std::vector<Overridable> used;
     for (const TransformerParameter& each : transformer_parameters()) {
         if (!each.is_used(e)) continue;
         const bool in_layers = each.place == TransformerParameter::Place::layer;
@@ -61,7 +61,12 @@ const Mechanism k_transformer_mechanism = {
     .mask = "mask"_stage,
     .center = "center"_stage,
     .sections = k_sections,
-    .first = {false, "tokens"_stage, "tokens", "Type a sentence"},
+    .first = {.is_of_keys = false,
+              .tokens = "tokens"_stage,
+              .words = "tokens",
+              .hint = "Type a sentence",
+              .table = "table"_stage,
+              .table_words = "words"},
     .second = {false, "target_tokens"_stage, "targets", "Target of each position (objective position)", true},
     .second_sentence = "The target of each position, for the loss (objective position)",
     .title = title,

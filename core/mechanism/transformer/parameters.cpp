@@ -65,9 +65,16 @@ TransformerSizes transformer_sizes(const Experiment& experiment, int words) {
 
 std::span<const TransformerParameter> transformer_parameters() { return k_parameters; }
 
-std::string given_name(const StageKey& key) {
+std::string custom_name(const StageKey& key) {
     const auto found = std::ranges::find(k_parameters, key.stage, &TransformerParameter::stage);
     return name_in_layer(key.layer, found == k_parameters.end() ? key.stage->name : found->name);
+}
+
+const StageInfo* parameter_stage(std::string_view custom_name) {
+    const std::string_view name = split_layer(custom_name).name;
+    const TransformerParameter* of_stack = find_transformer_parameter(name);
+    const StageInfo* stage = of_stack ? of_stack->stage : find_in_table(name);
+    return stage && is_parameter(*stage) ? stage : nullptr;
 }
 
 const TransformerParameter* find_transformer_parameter(std::string_view name) {

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "core/experiment/experiment.h"
-#include "core/experiment/given_names.h"
+#include "core/experiment/overridable.h"
 #include "core/graph/trace.h"
 #include "core/random/draws.h"
 
@@ -24,7 +24,7 @@ struct TransformerSizes {
 TransformerSizes transformer_sizes(const Experiment& experiment, int words);
 
 struct TransformerParameter {
-    std::string_view name;  ///< as in given_names()
+    std::string_view name;  ///< as in overridable_matrices()
     const StageInfo* stage;
     int (*rows)(const TransformerSizes& sizes);
     int (*columns)(const TransformerSizes& sizes);
@@ -42,7 +42,7 @@ struct TransformerParameter {
     std::string_view norm = {};  ///< the layer norm that a gain belongs to, "ln1"; empty for others
 
     static constexpr Place place_of(std::string_view name, Draw draw) {
-        if (find_given_name(name)->in_layers) return Place::layer;
+        if (find_overridable(name)->in_layers) return Place::layer;
         return draw == Draw::table ? Place::before_layers : Place::after_layers;
     }
     static bool always(const Experiment&) { return true; }
@@ -56,8 +56,10 @@ struct TransformerParameter {
 std::span<const TransformerParameter> transformer_parameters();
 /// nullptr if the stack has no parameter of this name.
 const TransformerParameter* find_transformer_parameter(std::string_view name);
-/// The name in given_names() of a parameter's stage: "2.W_q", and "E" of the table.
-std::string given_name(const StageKey& key);
+/// The name in overridable_matrices() of a parameter's stage: "2.W_q", and "E" of the table.
+std::string custom_name(const StageKey& key);
+/// The parameter of any mechanism that custom_name() names so, in whichever layer; nullptr if it is none.
+const StageInfo* parameter_stage(std::string_view custom_name);
 
 /// How the parameters of a stack are drawn.
 struct TransformerDraws {

@@ -294,7 +294,7 @@ TEST_F(FilesTest, ADroppedSessionIsOpenedAndOneUndoTakesItBack) {
 
 TEST_F(FilesTest, ASessionWithTensorsIsDroppedAndSavedAgain) {
     Session other;
-    other.experiment.weights.given.emplace("W_q", GivenMatrix(Matrix::Ones(16, 16)));
+    other.experiment.weights.custom.emplace("W_q", CustomMatrix(Matrix::Ones(16, 16)));
     const std::string path = folder.file("other.safetensors");
     write_file(path, to_safetensors(other));
     EXPECT_TRUE(can_be_opened(path));

@@ -142,7 +142,7 @@ TEST(OneMatrixTest, OfAttentionWithALoss) {
     Experiment e;
     e.attention.heads = 4;
     e.weighting.mask = {{MaskForm::causal, {}}};
-    e.weights.given.emplace("loss_weights", GivenMatrix(Matrix::Ones(8, 16)));
+    e.weights.custom.emplace("loss_weights", CustomMatrix(Matrix::Ones(8, 16)));
     e.attention.projection = Projection::mha;
     e.attention.output_projection = true;
     walk(e);

@@ -69,7 +69,7 @@ TEST_F(TrainTest, TrainWritesTensorsThatEveryCommandOpens) {
 
 TEST_F(TrainTest, AMatrixThatDoesNotFitIsNamedWithBothShapes) {
     Session session = load_example("learned-reverse");
-    session.experiment.weights.given.insert_or_assign("1.W_q", GivenMatrix(Matrix::Ones(3, 5)));
+    session.experiment.weights.custom.insert_or_assign("1.W_q", CustomMatrix(Matrix::Ones(3, 5)));
     expect_both_fail(1, {file("other.safetensors", to_safetensors(session))}, {"1.W_q", "3 × 5"});
 }
 

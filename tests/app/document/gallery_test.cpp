@@ -18,7 +18,7 @@ TEST(GalleryThreadTest, EveryExampleHasAPictureOfSeveralColors) {
     gallery.wait();
     ASSERT_TRUE(gallery.update());
     ASSERT_EQ(gallery.known()->pictures.size(), example_cards().size());
-    for (const GivenImage& picture : gallery.known()->pictures) {
+    for (const CustomImage& picture : gallery.known()->pictures) {
         const std::vector<std::uint8_t>& rgb = picture.image().rgb;
         std::set<std::uint8_t> reds;
         for (std::size_t i = 0; i < rgb.size(); i += 3) reds.insert(rgb[i]);

@@ -95,7 +95,7 @@ TEST(HighlightTest, SidesAreTwoWhereKeysAreOthersThanQueries) {
     EXPECT_TRUE(two("bahdanau-alignment")) << "source and steps";
     Experiment given;  // as many queries as keys
     for (const char* name : {"query", "key", "value"})
-        given.weights.given.insert_or_assign(name, GivenMatrix(Matrix::Ones(3, 2)));
+        given.weights.custom.insert_or_assign(name, CustomMatrix(Matrix::Ones(3, 2)));
     EXPECT_TRUE(has_two_sides(evaluate(given)));
 }
 

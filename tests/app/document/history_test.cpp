@@ -233,7 +233,7 @@ TEST(ChangeTextTest, SaysFocusPinsAndCustomMatrices) {
     Session held;
     held.pinned = pinned(held);
     EXPECT_EQ(text_of_change([](Session& s) { s.pinned.reset(); }, held), "unpinned A");
-    EXPECT_EQ(text_of_change([](Session& s) { s.experiment.weights.give("mask", Matrix::Ones(2, 2)); }),
+    EXPECT_EQ(text_of_change([](Session& s) { s.experiment.weights.set_custom("mask", Matrix::Ones(2, 2)); }),
               "custom mask");
     EXPECT_EQ(text_of_change([](Session&) {}), "settings that are not in use");
 }

@@ -175,14 +175,14 @@ Matrix large_matrix(int seed) {
 SavedState with_parts() {
     SavedState state = some_state();
     Experiment& e = state.session.experiment;
-    e.weights.given.emplace("scores", GivenMatrix(large_matrix(1)));
-    e.weights.given.emplace("query", GivenMatrix(Matrix::Ones(60, 70)));
-    e.weights.given.emplace("mask", GivenMatrix(Matrix::Ones(60, 70)));
-    e.weights.given.emplace("W_q", GivenMatrix(Matrix::Ones(5, 7)));
+    e.weights.custom.emplace("scores", CustomMatrix(large_matrix(1)));
+    e.weights.custom.emplace("query", CustomMatrix(Matrix::Ones(60, 70)));
+    e.weights.custom.emplace("mask", CustomMatrix(Matrix::Ones(60, 70)));
+    e.weights.custom.emplace("W_q", CustomMatrix(Matrix::Ones(5, 7)));
     e.attention.key_size = 4 * 33 + 1;  // of a query that is given, which the heads need not divide
     Image image{.width = 30, .height = 30, .rgb = {}};
     for (int i = 0; i < 2700; ++i) image.rgb.push_back(static_cast<std::uint8_t>(i * 31));
-    e.input.image = GivenImage(std::move(image));
+    e.input.image = CustomImage(std::move(image));
     return state;
 }
 
@@ -215,7 +215,7 @@ TEST_F(SavedStateTest, PartsThatNothingRefersToAreRemoved) {
     SavedState state = with_parts();
     writer.write(state);
     write_file(folder.file("parts/.torn.part"), "left by a process that was killed");
-    state.session.experiment.weights.given.insert_or_assign("scores", GivenMatrix(large_matrix(2)));
+    state.session.experiment.weights.custom.insert_or_assign("scores", CustomMatrix(large_matrix(2)));
     state.session.experiment.input.image.reset();
     writer.write(state);
     EXPECT_EQ(names_in(folder.file("parts")).size(), 2U);
@@ -247,7 +247,7 @@ TEST_F(SavedStateTest, AMissingPartSetsTheSessionAside) {
 
 TEST_F(SavedStateTest, APartIsNeverAFileElsewhere) {
     SavedState state = some_state();
-    state.session.experiment.weights.given.emplace("scores", GivenMatrix(large_matrix(1)));
+    state.session.experiment.weights.custom.emplace("scores", CustomMatrix(large_matrix(1)));
     StateWriter(folder.path()).write(state);
     const std::string part = *names_in(folder.file("parts")).begin();
     fs::rename(folder.file("parts/" + part), folder.file(part));

@@ -141,7 +141,7 @@ TEST(DocumentTrainingTest, AnotherSentenceIsOfTheSameRunAndAnotherSettingIsNot) 
     // … and another seed or width draws other parameters.
     document.change([](Session& s) { s.experiment.input.dim = 8; });
     EXPECT_EQ(document.experiment().training.step, 0);
-    EXPECT_TRUE(document.experiment().weights.given.empty());
+    EXPECT_TRUE(document.experiment().weights.custom.empty());
     document.undo();
     document.change([](Session& s) { s.experiment.weights.seed = 5; });
     EXPECT_EQ(document.experiment().training.step, 0);
@@ -215,7 +215,7 @@ TEST(DocumentTrainingTest, AblatedHeadsAreOfWhatIsShownAndTheRunStays) {
     const Experiment& beside = document.slot(SlotName::beside)->trace->experiment;
     EXPECT_EQ(beside.training.ablated, expected.transformer.ablated);
     EXPECT_EQ(beside.training.step, 25);
-    EXPECT_NE(beside.weights.given, expected.weights.given);
+    EXPECT_NE(beside.weights.custom, expected.weights.custom);
     // Heads that are no longer there are forgotten.
     document.change([](Session& s) { s.experiment.transformer.layers = 1; });
     EXPECT_TRUE(document.experiment().transformer.ablated.empty());

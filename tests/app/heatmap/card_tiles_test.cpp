@@ -42,8 +42,8 @@ protected:
             if (i % 503 == 9) S.data()[i] = k_closed_cell;
         }
         Experiment e;
-        e.weights.given.emplace("scores", GivenMatrix(S));
-        e.weights.given.emplace("value", GivenMatrix(Matrix::Ones(keys, 3)));
+        e.weights.custom.emplace("scores", CustomMatrix(S));
+        e.weights.custom.emplace("value", CustomMatrix(Matrix::Ones(keys, 3)));
         e.weighting.mask = {{MaskForm::window, {20, 9}}};
         e.attention.scale = Scale{Scale::Kind::none, 1};
         return evaluate(e, {}, {.backend = gpu_.get()});
@@ -171,7 +171,7 @@ TEST_F(CardTilesTest, LargestOfColumnsAreTheProcessors) {
     scores.col(3).setConstant(-INFINITY);
     e = {};
     e.attention.scale.kind = Scale::Kind::none;
-    e.weights.given.emplace("scores", GivenMatrix(scores));
+    e.weights.custom.emplace("scores", CustomMatrix(scores));
     const Trace odd = evaluate(e, {}, {.backend = gpu_.get()});
     ASSERT_TRUE(odd.find("masked"_stage)->buffer.is_on_device());
     const std::vector<float> largest = odd.find("masked"_stage)->buffer.column_largest(0);

@@ -67,19 +67,19 @@ TEST_F(DropTest, AMatrixOpensItsDialogWithTheValuesOfTheFile) {
     settle();
     drop({"some.csv"});
     ASSERT_EQ(interaction().dialog, Dialog::giving);
-    EXPECT_EQ(interaction().give_form.name, "scores") << "the stage in focus";
-    EXPECT_EQ(interaction().give_form.values, values) << interaction().give_form.problem;
-    EXPECT_FALSE(document().experiment().is_given("scores")) << "not before Apply";
+    EXPECT_EQ(interaction().custom_form.name, "scores") << "the stage in focus";
+    EXPECT_EQ(interaction().custom_form.values, values) << interaction().custom_form.problem;
+    EXPECT_FALSE(document().experiment().is_custom("scores")) << "not before Apply";
     click(place_of("Custom matrix##dialog", {"Apply"}));
     settle();
-    EXPECT_TRUE(document().experiment().is_given("scores"));
+    EXPECT_TRUE(document().experiment().is_custom("scores"));
 }
 
 TEST_F(DropTest, AFileNamedAsAMatrixIsOffered) {
     write_matrix("scores.npy", Matrix::Constant(tokens(), tokens(), 1));
     drop({"scores.npy"});
     ASSERT_EQ(interaction().dialog, Dialog::giving);
-    EXPECT_EQ(interaction().give_form.name, "scores");
+    EXPECT_EQ(interaction().custom_form.name, "scores");
 }
 
 TEST_F(DropTest, WithTheMaskInFocusAMatrixBecomesTheMask) {
@@ -92,9 +92,9 @@ TEST_F(DropTest, WithTheMaskInFocusAMatrixBecomesTheMask) {
     mask(0, 1) = 0;
     write_matrix("holes.npy", mask);
     drop({"holes.npy"});
-    EXPECT_EQ(interaction().dialog, Dialog::none) << interaction().give_form.problem;
-    ASSERT_TRUE(document().experiment().is_given("mask"));
-    EXPECT_EQ(document().experiment().weights.given.at("mask").values(), mask);
+    EXPECT_EQ(interaction().dialog, Dialog::none) << interaction().custom_form.problem;
+    ASSERT_TRUE(document().experiment().is_custom("mask"));
+    EXPECT_EQ(document().experiment().weights.custom.at("mask").values(), mask);
 }
 
 TEST_F(DropTest, AMaskThatDoesNotFitIsRefusedInTheDialog) {
@@ -106,8 +106,8 @@ TEST_F(DropTest, AMaskThatDoesNotFitIsRefusedInTheDialog) {
     write_matrix("small.npy", Matrix::Ones(2, 3));
     drop({"small.npy"});
     EXPECT_EQ(interaction().dialog, Dialog::giving);
-    EXPECT_FALSE(interaction().give_form.problem.empty());
-    EXPECT_FALSE(document().experiment().is_given("mask"));
+    EXPECT_FALSE(interaction().custom_form.problem.empty());
+    EXPECT_FALSE(document().experiment().is_custom("mask"));
 }
 
 TEST_F(DropTest, MatricesComeLastAndOneAfterTheOther) {
@@ -117,11 +117,11 @@ TEST_F(DropTest, MatricesComeLastAndOneAfterTheOther) {
     drop({"scores.npy", "value.npy", "b.txt"});
     EXPECT_EQ(text(), "one two three");
     ASSERT_EQ(interaction().dialog, Dialog::giving);
-    EXPECT_EQ(interaction().give_form.values, Matrix::Constant(3, 3, 1));
+    EXPECT_EQ(interaction().custom_form.values, Matrix::Constant(3, 3, 1));
     press(Key::escape);
     settle();
     ASSERT_EQ(interaction().dialog, Dialog::giving) << "the second one";
-    EXPECT_EQ(interaction().give_form.values, Matrix::Constant(3, 3, 2));
+    EXPECT_EQ(interaction().custom_form.values, Matrix::Constant(3, 3, 2));
     press(Key::escape);
     settle();
     EXPECT_EQ(interaction().dialog, Dialog::none);
@@ -129,12 +129,12 @@ TEST_F(DropTest, MatricesComeLastAndOneAfterTheOther) {
 
 TEST_F(DropTest, IntoTheOpenDialogAMatrixIsRead) {
     press(Key::g, k_ctrl);
-    const std::string name = interaction().give_form.name;
+    const std::string name = interaction().custom_form.name;
     write_matrix("other.npy", Matrix::Constant(2, 2, 7));
     drop({"other.npy"});
     ASSERT_EQ(interaction().dialog, Dialog::giving);
-    EXPECT_EQ(interaction().give_form.name, name);
-    EXPECT_EQ(interaction().give_form.values, Matrix::Constant(2, 2, 7));
+    EXPECT_EQ(interaction().custom_form.name, name);
+    EXPECT_EQ(interaction().custom_form.values, Matrix::Constant(2, 2, 7));
 }
 
 }  // namespace

@@ -314,7 +314,7 @@ TEST_F(KeyboardTest, AFileIsChosenByKeysAlone) {
 
 TEST_F(KeyboardTest, AMatrixIsGivenByKeysAlone) {
     press(Key::g, {.ctrl = true});
-    GiveForm& form = interaction().give_form;
+    CustomForm& form = interaction().custom_form;
     form.values = Matrix::Zero(40, 3);
     press(Key::right);
     press(Key::down, {.shift = true});
@@ -341,7 +341,7 @@ TEST_F(KeyboardTest, AMatrixIsGivenByKeysAlone) {
     press(Key::enter);
     settle();
     EXPECT_EQ(interaction().dialog, Dialog::none) << form.problem;
-    EXPECT_TRUE(document().experiment().is_given(first));
+    EXPECT_TRUE(document().experiment().is_custom(first));
 }
 
 TEST_F(KeyboardTest, TheArrowsWalkThroughThePalette) {

@@ -144,7 +144,7 @@ SavedState state_number(int n) {
     SavedState state;
     Experiment& e = state.session.experiment;
     e.input.text = std::to_string(n);
-    e.weights.given.emplace("scores", GivenMatrix(Matrix::Constant(50, 50, static_cast<float>(n))));
+    e.weights.custom.emplace("scores", CustomMatrix(Matrix::Constant(50, 50, static_cast<float>(n))));
     return state;
 }
 

@@ -2,7 +2,9 @@
 #include <cmath>
 
 #include "app/panels/inspector_column.h"
+#include "core/graph/explain.h"
 #include "core/graph/stage_table.h"
+#include "core/number_text.h"
 #include "core/picture/color_scale.h"
 #include "core/picture/difference.h"
 #include "core/session/comparisons.h"
@@ -159,6 +161,92 @@ TEST_F(CompareViewTest, AScoreIsFollowedToTheWeightThatItBecomes) {
                 return each.text.ends_with(expected) && std::abs(each.line - lines[0]) < 8;
             })) << expected;
         }
+    }
+}
+
+TEST_F(CompareViewTest, TheTermsOfBothStandBelowTheirProofs) {
+    using Titles = std::vector<std::string>;
+    const auto titles_of = [&](const StageInfo* stage, const char* preset) {
+        document().change([&](Session& s) { s.presentation.lock(stage, Cell{1, 4}); });
+        settle();
+        move({-10, -10});
+        Titles titles;
+        for (const test::ScreenText& each : test::texts_on_screen())
+            if (each.text.ends_with("termbyterm") || each.text.starts_with("B:v"))
+                titles.push_back(each.text);
+        EXPECT_FALSE(titles.empty()) << preset;
+        return titles;
+    };
+    compare_with("no scaling");
+    EXPECT_EQ(titles_of("scaled"_stage, "no scaling"), Titles{"AandB:q·k,termbyterm"}) << "they are the same";
+    document().undo();
+    document().undo();
+    compare_with("additive score");
+    const Titles titles = titles_of("scaled"_stage, "additive score");
+    ASSERT_EQ(titles.size(), 2U);
+    EXPECT_EQ(titles[0], "A:q·k,termbyterm");
+    EXPECT_TRUE(titles[1].starts_with("B:v_a·tanh")) << titles[1];
+    // Of the 16 products of A the largest; of B all 8, v_a times a tanh.
+    const Trace& b = *document().trace();
+    const Proof proof = explain(b, *b.stage("scaled"_stage), 0, 1, 4);
+    ASSERT_EQ(proof.terms.size(), 8U);
+    const std::vector<test::ScreenText> texts = test::texts_on_screen();
+    for (const ProofTerm& term : proof.terms) {
+        const std::string product = fixed_text(term.product(), 3);
+        EXPECT_TRUE(std::ranges::any_of(texts, [&](const test::ScreenText& each) {
+            return each.text == product;
+        })) << product;
+    }
+}
+
+TEST_F(CompareViewTest, BesideTheScoresOfARowStandTheWeightsThatTheyBecome) {
+    compare_with("additive score");
+    const auto weights_beside = [&](const StageInfo* stage) {
+        document().change([&](Session& s) { s.presentation.lock(stage, Cell{1, 4}); });
+        settle();
+        move({-10, -10});
+        const std::vector<test::ScreenText> texts = test::texts_on_screen();
+        const auto with = [&](const std::string& text, float right) {
+            return std::ranges::count_if(texts, [&](const test::ScreenText& each) {
+                return each.text == text && (right < 0 || std::abs(each.box.Max.x - right) < 4);
+            });
+        };
+        const auto title = std::ranges::find(texts, "weightB", &test::ScreenText::text);
+        EXPECT_EQ(with("weightA", -1), title == texts.end() ? 0 : 1);
+        if (title == texts.end()) return 0;
+        int found = 0;
+        const Buffer& weights = document().trace()->find("weights"_stage)->buffer;
+        for (int j = 0; j < 8; ++j) found += with(reading_text(weights.at(0, 1, j)), title->box.Max.x) > 0;
+        return found;
+    };
+    EXPECT_EQ(weights_beside("scaled"_stage), 8);
+    EXPECT_EQ(weights_beside("masked"_stage), 8);
+    EXPECT_EQ(weights_beside("weights"_stage), 0) << "they are the row itself";
+    EXPECT_EQ(weights_beside("query"_stage), 0);
+}
+
+TEST_F(CompareViewTest, WhereNotAllBarsFitTheLargestOfEachSideAreShown) {
+    start(load_example("scaled-dot-product"), 1600, 800);
+    compare_with("additive score");
+    document().change([&](Session& s) { s.presentation.lock("scaled"_stage, Cell{1, 4}); });
+    settle();
+    move({-10, -10});
+    const std::vector<test::ScreenText> texts = test::texts_on_screen();
+    const auto title = std::ranges::find(texts, "weightB", &test::ScreenText::text);
+    ASSERT_NE(title, texts.end());
+    ASSERT_TRUE(std::ranges::any_of(texts, [](const test::ScreenText& each) {
+        return each.text.find("largestof8") != std::string::npos;
+    }));
+    const Trace& a = *document().slot(SlotName::pinned)->trace;
+    for (const Trace* side : {&a, &*document().trace()}) {
+        Eigen::Index most = 0;
+        const float largest = side->find("weights"_stage)->buffer.host().head(0).row(1).maxCoeff(&most);
+        EXPECT_TRUE(std::ranges::any_of(texts,
+                                        [&](const test::ScreenText& each) {
+                                            return each.text == reading_text(largest) &&
+                                                   each.box.Min.y > title->box.Max.y;
+                                        }))
+            << largest << " of column " << most;
     }
 }
 

@@ -140,8 +140,8 @@ TEST_F(FocusTest, AThumbnailIsFocusedByAClick) {
 TEST_F(FocusTest, AStageThatVanishesLeavesTheWeightsInFocusEverywhere) {
     Session session = load_example("scaled-dot-product");
     session.experiment.attention.score = Score::additive;
-    session.experiment.weights.given.insert_or_assign("mask_additive",
-                                                      GivenMatrix(Matrix::Constant(8, 8, NAN)));
+    session.experiment.weights.custom.insert_or_assign("mask_additive",
+                                                       CustomMatrix(Matrix::Constant(8, 8, NAN)));
     session.presentation.stage = "score_hidden"_stage;
     start(std::move(session));
     const SeenMatrix hidden = focused();

@@ -81,7 +81,7 @@ TEST_F(GradientsTest, FollowEveryChangeOfTheExperiment) {
     settle();
     ASSERT_FALSE(document().trace()->gradients.empty());
     EXPECT_NE(document().trace()->gradients.front(), before);
-    document().change([](Session& s) { s.experiment.weights.given.clear(); });
+    document().change([](Session& s) { s.experiment.weights.custom.clear(); });
     settle();
     EXPECT_TRUE(document().trace()->gradients.empty());
     EXPECT_EQ(count_gradients(), 0);

@@ -250,6 +250,17 @@ TEST_F(HeadsViewTest, TheInspectorListsTheCellInEveryHeadInTheirOrder) {
     for (const SurveyedHead* head : in_order(survey(), {HeadsOrder::By::score, HeadScore::entropy}))
         sorted.push_back(head->at.head < 0 ? "mean" : "head" + std::to_string(head->at.head + 1));
     EXPECT_EQ(numbers({HeadsOrder::By::score, HeadScore::entropy}), sorted);
+    // Each head's score, the last before the softmax, stands beside its weight.
+    const std::vector<test::ScreenText> texts = test::texts_on_screen();
+    const auto title = std::ranges::find(texts, "score", &test::ScreenText::text);
+    ASSERT_NE(title, texts.end());
+    for (int head = 0; head < 4; ++head) {
+        const std::string score =
+            reading_text(document().trace()->find("scaled"_stage)->buffer.at(head, 2, 5));
+        EXPECT_TRUE(std::ranges::any_of(texts, [&](const test::ScreenText& each) {
+            return each.text == score && std::abs(each.box.Max.x - title->box.Max.x) < 4;
+        })) << score;
+    }
     press(Key::digit_1);
     for (const test::ScreenText& text : test::texts_on_screen())
         EXPECT_FALSE(text.text.starts_with("THISCELL")) << "only beside the view of heads";

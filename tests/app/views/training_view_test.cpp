@@ -199,7 +199,7 @@ TEST_F(TrainingViewTest, AHeadIsAblatedByARightClickWithTheWeightsThatWereLearne
     step();
     play({MouseButton{.button = 1, .down = false}});
     EXPECT_EQ(document().experiment().transformer.ablated, (std::vector<HeadPlace>{{2, 1}}));
-    EXPECT_EQ(document().experiment().weights.given, learned.weights.given);
+    EXPECT_EQ(document().experiment().weights.custom, learned.weights.custom);
     EXPECT_EQ(document().experiment().training.step, 30);
     EXPECT_NE(loss(), before);
     const Stage* context = document().trace()->find({"ablated"_stage, 2});

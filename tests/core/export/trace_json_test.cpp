@@ -131,7 +131,7 @@ TEST(TraceJsonTest, ExtremeValuesAreReadBackToTheBit) {
         std::numeric_limits<float>::quiet_NaN(), k_infinity, -k_infinity, 1.0000001f, -1e10f;
     Experiment experiment;
     experiment.attention.scale = {Scale::Kind::none};
-    experiment.weights.given.emplace("scores", GivenMatrix(scores));
+    experiment.weights.custom.emplace("scores", CustomMatrix(scores));
     const Trace trace = evaluate(experiment);
     expect_all_values(trace);
     const Json data = parsed(trace)["stages"]["scores"]["data"][0];

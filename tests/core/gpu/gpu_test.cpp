@@ -102,9 +102,9 @@ protected:
 Experiment given(test::Dice& dice, int N, int M, int d, int d_v, float peak = 1) {
     Experiment e;
     e.attention.projection = Projection::none;
-    e.weights.given.emplace("query", GivenMatrix(dice.matrix(N, d) * peak));
-    e.weights.given.emplace("key", GivenMatrix(dice.matrix(M, d)));
-    e.weights.given.emplace("value", GivenMatrix(dice.matrix(M, d_v)));
+    e.weights.custom.emplace("query", CustomMatrix(dice.matrix(N, d) * peak));
+    e.weights.custom.emplace("key", CustomMatrix(dice.matrix(M, d)));
+    e.weights.custom.emplace("value", CustomMatrix(dice.matrix(M, d_v)));
     e.input.dim = d;
     return e;
 }
@@ -256,7 +256,7 @@ TEST_F(GpuTest, RowsFarFromZeroAreNormalized) {
         Experiment e;
         Matrix rows = dice.matrix(5, 512);
         rows = (rows.array() * std::max(1.0f, shift / 1e4f) + shift).matrix();
-        e.weights.given.emplace("embedding", GivenMatrix(rows));
+        e.weights.custom.emplace("embedding", CustomMatrix(rows));
         e.input.dim = 512;
         e.attention.block = Block::pre_norm;
         const Trace there = evaluate(e, {}, {.backend = gpu_}), here = evaluate(e);
@@ -295,8 +295,8 @@ TEST_F(GpuTest, AGivenMaskAndPredictedCentersStayOnTheCard) {
             Matrix mask = Matrix::Ones(65, 1021), bias = dice.matrix(65, 1021);
             for (int j = 0; j < 1021; ++j) mask(j * 5 % 65, j) = 0;
             for (int j = 0; j < 1021; ++j) bias(j * 7 % 65, j) = -INFINITY;
-            e.weights.given.emplace("mask", GivenMatrix(mask));
-            e.weights.given.emplace("mask_additive", GivenMatrix(bias));
+            e.weights.custom.emplace("mask", CustomMatrix(mask));
+            e.weights.custom.emplace("mask_additive", CustomMatrix(bias));
             SCOPED_TRACE("hidden " + std::to_string(hidden) + ", D " + std::to_string(D));
             ASSERT_NO_FATAL_FAILURE(compare(e, gpu_));
             const Trace trace = evaluate(e, {}, {.backend = gpu_}), here = evaluate(e);

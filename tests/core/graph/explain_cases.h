@@ -77,36 +77,36 @@ inline std::vector<Case> cases() {
                 [](Experiment& e) {
                     e.attention.output_projection = true;
                     for (const char* name : {"b_q", "b_k", "b_v", "b_o"})
-                        e.weights.given.emplace(name, GivenMatrix(random_matrix(1, 16, 5)));
+                        e.weights.custom.emplace(name, CustomMatrix(random_matrix(1, 16, 5)));
                 }),
-        changed("given_embeddings",
+        changed("custom_embeddings",
                 [](Experiment& e) {
-                    e.weights.given.emplace("embedding", GivenMatrix(random_matrix(5, 16, 1)));
-                    e.weights.given.emplace("embedding_kv", GivenMatrix(random_matrix(3, 16, 2)));
-                    e.weights.given.emplace("W_q", GivenMatrix(random_matrix(16, 16, 3)));
+                    e.weights.custom.emplace("embedding", CustomMatrix(random_matrix(5, 16, 1)));
+                    e.weights.custom.emplace("embedding_kv", CustomMatrix(random_matrix(3, 16, 2)));
+                    e.weights.custom.emplace("W_q", CustomMatrix(random_matrix(16, 16, 3)));
                 }),
-        changed("given_query_key_value",
+        changed("custom_query_key_value",
                 [](Experiment& e) {
                     e.attention.heads = 2;
-                    e.weights.given.emplace("query", GivenMatrix(random_matrix(2, 6, 1)));
-                    e.weights.given.emplace("key", GivenMatrix(random_matrix(7, 6, 2)));
-                    e.weights.given.emplace("value", GivenMatrix(random_matrix(7, 4, 3)));
+                    e.weights.custom.emplace("query", CustomMatrix(random_matrix(2, 6, 1)));
+                    e.weights.custom.emplace("key", CustomMatrix(random_matrix(7, 6, 2)));
+                    e.weights.custom.emplace("value", CustomMatrix(random_matrix(7, 4, 3)));
                 }),
-        changed("given_scores",
+        changed("custom_scores",
                 [](Experiment& e) {
                     Matrix scores = random_matrix(3, 4, 1);
                     scores.row(1).setConstant(-std::numeric_limits<float>::infinity());
                     scores(0, 2) = -std::numeric_limits<float>::infinity();
                     e.attention.scale = {Scale::Kind::none};
-                    e.weights.given.emplace("scores", GivenMatrix(scores));
-                    e.weights.given.emplace("value", GivenMatrix(random_matrix(4, 2, 2)));
+                    e.weights.custom.emplace("scores", CustomMatrix(scores));
+                    e.weights.custom.emplace("value", CustomMatrix(random_matrix(4, 2, 2)));
                 }),
         changed("nan_in_a_query",
                 [](Experiment& e) {
                     Matrix X = random_matrix(4, 16, 1);
                     X(1, 3) = std::numeric_limits<float>::quiet_NaN();
                     e.attention.projection = Projection::none;
-                    e.weights.given.emplace("embedding", GivenMatrix(X));
+                    e.weights.custom.emplace("embedding", CustomMatrix(X));
                 }),
         changed("stack",
                 [](Experiment& e) {
@@ -132,7 +132,7 @@ inline std::vector<Case> cases() {
                     e.attention.score = Score::additive;
                     e.attention.heads = 2;
                     e.weighting.hidden = 3;
-                    e.weights.given.emplace("b_a", GivenMatrix(random_matrix(1, 3, 1)));
+                    e.weights.custom.emplace("b_a", CustomMatrix(random_matrix(1, 3, 1)));
                 }),
         changed("concat", [](Experiment& e) { e.attention.score = Score::concat; }),
         changed("cosine",
@@ -170,14 +170,14 @@ inline std::vector<Case> cases() {
                     e.attention.heads = 4;
                     Matrix bias = random_matrix(8, 8, 1);
                     bias(1, 2) = -std::numeric_limits<float>::infinity();
-                    e.weights.given.emplace("mask_additive", GivenMatrix(bias));
+                    e.weights.custom.emplace("mask_additive", CustomMatrix(bias));
                 }),
-        changed("window_and_given_mask",
+        changed("window_and_custom_mask",
                 [](Experiment& e) {
                     e.weighting.mask = {{MaskForm::window, {1, 2}}};
                     Matrix open = Matrix::Ones(8, 8);
                     open(3, 3) = open(3, 4) = 0;
-                    e.weights.given.emplace("mask", GivenMatrix(open));
+                    e.weights.custom.emplace("mask", CustomMatrix(open));
                 }),
         changed("hard", [](Experiment& e) { e.weighting.normalizer = Normalization::hard; }),
         changed("local_m",
@@ -222,9 +222,9 @@ inline std::vector<Case> cases() {
                     e.attention.activation = Activation::gelu;
                     e.attention.position = Position::sinusoidal;
                     e.attention.feed_forward_size = 6;
-                    e.weights.given.emplace("W_out", GivenMatrix(random_matrix(5, 16, 1)));
-                    e.weights.given.emplace("b_out", GivenMatrix(random_matrix(1, 5, 2)));
-                    e.weights.given.emplace("targets", GivenMatrix(Matrix::Constant(1, 8, 2)));
+                    e.weights.custom.emplace("W_out", CustomMatrix(random_matrix(5, 16, 1)));
+                    e.weights.custom.emplace("b_out", CustomMatrix(random_matrix(1, 5, 2)));
+                    e.weights.custom.emplace("targets", CustomMatrix(Matrix::Constant(1, 8, 2)));
                 }),
     };
 }

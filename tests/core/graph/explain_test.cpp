@@ -369,7 +369,7 @@ TEST(ExplainWordsTest, AClosedKeyAddsNothingNotEvenNan) {
     experiment.attention.scale = {Scale::Kind::none};
     Matrix value = Matrix::Ones(8, 2);
     value.bottomRows(6).setConstant(k_nan);
-    experiment.weights.given.emplace("value", GivenMatrix(value));
+    experiment.weights.custom.emplace("value", CustomMatrix(value));
     const Proof proof = proof_of(experiment, "context", 0, 3, 1);
     EXPECT_NEAR(proof.terms_sum, 1, 1e-6);  // the two open weights sum to 1 in float32
     EXPECT_EQ(proof.terms[5].product(), 0);
@@ -379,7 +379,7 @@ TEST(ExplainWordsTest, AClosedKeyAddsNothingNotEvenNan) {
 
 TEST(ExplainWordsTest, ABiasIsAStepOfItsOwn) {
     Experiment experiment;
-    experiment.weights.given.emplace("b_q", GivenMatrix(Matrix::Constant(1, 16, 0.5f)));
+    experiment.weights.custom.emplace("b_q", CustomMatrix(Matrix::Constant(1, 16, 0.5f)));
     const Proof proof = proof_of(experiment, "query", 0, 2, 3);
     ASSERT_EQ(proof.steps.size(), 2u);
     EXPECT_EQ(proof.steps[1].label, "+ b_q 0.5");
@@ -440,8 +440,8 @@ TEST(ExplainWordsTest, StagesThatAreNoSumSayWhereTheyComeFrom) {
     experiment.attention.heads = 1;
     experiment.attention.projection = Projection::none;
     EXPECT_EQ(proof_of(experiment, "key", 0, 0, 0).remark, "no projection: the same as X");
-    experiment.weights.given.emplace("key", GivenMatrix(Matrix::Ones(2, 16)));
-    experiment.weights.given.emplace("value", GivenMatrix(Matrix::Ones(2, 16)));
+    experiment.weights.custom.emplace("key", CustomMatrix(Matrix::Ones(2, 16)));
+    experiment.weights.custom.emplace("value", CustomMatrix(Matrix::Ones(2, 16)));
     EXPECT_EQ(proof_of(experiment, "key", 0, 0, 0).remark, "from a custom matrix");
 }
 

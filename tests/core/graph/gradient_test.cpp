@@ -22,8 +22,8 @@ void expect_slope(Experiment e, const Stage& parameter, const Stage& gradient, t
     const Matrix direction = dice.matrix(static_cast<int>(own.rows()), static_cast<int>(own.cols())) /
                              std::sqrt(static_cast<float>(own.size()));
     const auto at = [&](float step) {
-        e.weights.given.insert_or_assign(std::string(parameter.name()),
-                                         GivenMatrix(Matrix(own + step * direction)));
+        e.weights.custom.insert_or_assign(std::string(parameter.name()),
+                                          CustomMatrix(Matrix(own + step * direction)));
         return loss_of(e);
     };
     constexpr float k_step = 1e-2f;

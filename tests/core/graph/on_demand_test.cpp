@@ -70,7 +70,7 @@ std::vector<std::pair<std::string, Experiment>> experiments() {
     Matrix values = Matrix::Random(33, 16);
     values(3, 2) = std::numeric_limits<float>::quiet_NaN();
     values(20, 1) = k_infinity;
-    broken.weights.give("embedding", values);
+    broken.weights.set_custom("embedding", values);
     broken.attention.projection = Projection::none;
     broken.weighting.mask.push_back(parse_mask_rule("causal"));
     with("NaN", broken);

@@ -30,7 +30,7 @@ using Kind = RowStep::Kind;
 Experiment of_scores(const Matrix& scores) {
     Experiment e;
     e.attention.scale = {Scale::Kind::none};
-    e.weights.given.emplace("scores", GivenMatrix(scores));
+    e.weights.custom.emplace("scores", CustomMatrix(scores));
     return e;
 }
 
@@ -84,9 +84,9 @@ TEST(RowStepsTest, WeightsAndValuesAddUpToTheContext) {
     Q << 2, 1;
     K << 1, 0, 0, 2;  // both scores are 2: each weight is ½
     V << 4, -2, 0, 6;
-    e.weights.given.emplace("query", GivenMatrix(Q));
-    e.weights.given.emplace("key", GivenMatrix(K));
-    e.weights.given.emplace("value", GivenMatrix(V));
+    e.weights.custom.emplace("query", CustomMatrix(Q));
+    e.weights.custom.emplace("key", CustomMatrix(K));
+    e.weights.custom.emplace("value", CustomMatrix(V));
     const Trace trace = evaluate(e);
     const RowSteps row = steps_of(trace, 0);
     EXPECT_EQ(find(row, "scores")->numbers, (std::vector<double>{2, 2}));
@@ -125,7 +125,7 @@ TEST(RowStepsTest, AClosedKeyAddsNothingEvenIfItsValueIsNan) {
     Experiment e;
     Matrix V = test::random_matrix(8, 16, 3);
     V.row(5).setConstant(std::numeric_limits<float>::quiet_NaN());
-    e.weights.given.emplace("value", GivenMatrix(V));
+    e.weights.custom.emplace("value", CustomMatrix(V));
     e.weighting.mask = {{MaskForm::causal, {}}};
     const Trace trace = evaluate(e);
     for (const double each : weighted_value(steps_of(trace, 4), 5)) EXPECT_EQ(each, 0);
@@ -412,6 +412,34 @@ TEST(RowStepsTest, OfRandomExperimentsToo) {
         }
     }
     EXPECT_GT(checked, 40);
+}
+
+TEST(RowStepsTest, TheScoresBeforeWeightsAreTheLastOnesOfTheirLayer) {
+    int found = 0;
+    for (const char* example : {"scaled-dot-product", "bahdanau-alignment", "transformer-heads",
+                                "learned-reverse", "valid-length"}) {
+        SCOPED_TRACE(example);
+        const Trace trace = evaluate(load_example(example).experiment);
+        for (const StageRecord& record : trace.records) {
+            const Stage& weights = *record.stage;
+            const Stage* scores = scores_before(trace, weights);
+            if (weights.info->role != StageRole::weights) {
+                EXPECT_FALSE(scores) << weights.info->name;
+                continue;
+            }
+            ASSERT_TRUE(scores) << weights.info->name;
+            EXPECT_EQ(scores->layer, weights.layer);
+            EXPECT_EQ(scores->info->role, StageRole::scores);
+            // What the softmax got is the score, but for closed pairs.
+            const Proof proof = explain(trace, weights, 0, 0, 0);
+            ASSERT_FALSE(proof.steps.empty());
+            const float score = scores->buffer.at(0, 0, 0);
+            EXPECT_TRUE(std::ranges::any_of(
+                proof.steps, [&](const ProofStep& step) { return static_cast<float>(step.value) == score; }));
+            ++found;
+        }
+    }
+    EXPECT_GE(found, 5) << "one of each";
 }
 
 }  // namespace

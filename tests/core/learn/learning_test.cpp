@@ -38,8 +38,8 @@ Matrix matrix_of(const json& tensor) {
     return m;
 }
 
-/// The case's name of a parameter, layers counted from 0, as in given_names().
-std::string given_name(const std::string& name) {
+/// The case's name of a parameter, layers counted from 0, as in overridable_matrices().
+std::string custom_name(const std::string& name) {
     const std::size_t dot = name.find('.');
     const bool in_layer = dot == 1 && name[0] >= '0' && name[0] <= '9';
     return in_layer ? name_in_layer(name[0] - '0' + 1, name.substr(dot + 1)) : name;
@@ -48,7 +48,7 @@ std::string given_name(const std::string& name) {
 Parameters parameters_of(const json& tensors) {
     Parameters parameters;
     for (const auto& [name, tensor] : tensors.items())
-        parameters.emplace(given_name(name), matrix_of(tensor));
+        parameters.emplace(custom_name(name), matrix_of(tensor));
     return parameters;
 }
 
@@ -146,9 +146,9 @@ void expect_weight_gradients(const json& c, const Experiment& model, const Param
                              const std::vector<TaskSentence>& batch) {
     const json& expected = c.at("expected").at("weights_gradient_first_example");
     Experiment e = model;
-    for (const auto& [name, values] : parameters) e.weights.given.emplace(name, GivenMatrix(values));
-    e.weights.given.emplace("tokens", GivenMatrix(row_of(batch.front().tokens)));
-    e.weights.given.emplace("targets", GivenMatrix(row_of(batch.front().targets)));
+    for (const auto& [name, values] : parameters) e.weights.custom.emplace(name, CustomMatrix(values));
+    e.weights.custom.emplace("tokens", CustomMatrix(row_of(batch.front().tokens)));
+    e.weights.custom.emplace("targets", CustomMatrix(row_of(batch.front().targets)));
     const auto asked = [](const TaskSentence& sentence) {
         return static_cast<double>(
             std::ranges::count_if(sentence.targets, [](int target) { return target >= 0; }));

@@ -41,7 +41,7 @@ TEST(Seq2seqBatchTest, WhatItDoesNotComputeIsLeftToTheGraph) {
     EXPECT_FALSE(together_if([](Experiment& e) { e.weighting.normalizer = Normalization::local_m; }));
     EXPECT_FALSE(together_if([](Experiment& e) { e.weighting.temperature = 2; }));
     EXPECT_FALSE(together_if([](Experiment& e) { e.weighting.mask = {{MaskForm::causal}}; }));
-    EXPECT_FALSE(together_if([](Experiment& e) { e.weights.give("mask", Matrix::Ones(2, 2)); }));
+    EXPECT_FALSE(together_if([](Experiment& e) { e.weights.set_custom("mask", Matrix::Ones(2, 2)); }));
 }
 
 }  // namespace

@@ -508,7 +508,7 @@ TEST(ParametersFitTest, AnotherModelOfAStackTakesThemWhereItsGraphDoes) {
         [](Experiment& e) { e.transformer.tied = true; },
         [](Experiment& e) { e.transformer.norm = Norm::after; },
         [](Experiment& e) { e.input.words += " unheard-of"; },
-        [](Experiment& e) { e.weights.given.erase("W_out"); },
+        [](Experiment& e) { e.weights.custom.erase("W_out"); },
         [](Experiment& e) { e.weighting.temperature = 2; }};
     expect_fits_where_the_graph_does(start, edits, 9);
 }
@@ -534,7 +534,7 @@ TEST(ParametersFitTest, AnotherTranslatorTakesThemWhereItsGraphDoes) {
 
 TEST(ParametersFitTest, WhyNotIsSaidOfTheFirstThatDoesNot) {
     Experiment e = learned(TaskKind::sort);
-    const Matrix& given = e.weights.find_given("1.W_1")->values();
+    const Matrix& given = e.weights.find_custom("1.W_1")->values();
     e.attention.feed_forward_size += 1;
     EXPECT_EQ(why_parameters_do_not_fit(e),
               "1.W_1 is " + std::to_string(given.rows()) + " × " + std::to_string(given.cols()) +

@@ -252,9 +252,9 @@ TEST(EvaluateTest, WhatIsTakenOverEqualsWhatIsComputedAfreshOverALongWalkOfRando
                 break;
             case 23:
                 if (random() % 2)
-                    e.weights.given.insert_or_assign("mask", GivenMatrix(Matrix::Identity(3, 3)));
+                    e.weights.custom.insert_or_assign("mask", CustomMatrix(Matrix::Identity(3, 3)));
                 else
-                    e.weights.given.clear();
+                    e.weights.custom.clear();
                 break;
         }
         if (e.weighting.mask.size() > 2) e.weighting.mask.clear();
@@ -350,35 +350,35 @@ TEST(EvaluateTest, AMaskedCellIsMinusInfinityAndItsWeightExactlyZero) {
         }
 }
 
-Experiment given_qkv(int n, int m, int d) {
+Experiment custom_qkv(int n, int m, int d) {
     Experiment e;
     e.input.dim = d;
-    e.weights.given.emplace("query", GivenMatrix(kept_matrix(n, d, 1)));
-    e.weights.given.emplace("key", GivenMatrix(kept_matrix(m, d, 2)));
-    e.weights.given.emplace("value", GivenMatrix(kept_matrix(m, d, 3)));
+    e.weights.custom.emplace("query", CustomMatrix(kept_matrix(n, d, 1)));
+    e.weights.custom.emplace("key", CustomMatrix(kept_matrix(m, d, 2)));
+    e.weights.custom.emplace("value", CustomMatrix(kept_matrix(m, d, 3)));
     return e;
 }
 
 TEST(EvaluateTest, KeysThatAreGivenInAnotherNumberHaveNoWords) {
     Experiment e;
     e.input.text = "one two three";
-    e.weights.given.emplace("embedding_kv", GivenMatrix(kept_matrix(5, e.input.dim, 4)));
+    e.weights.custom.emplace("embedding_kv", CustomMatrix(kept_matrix(5, e.input.dim, 4)));
     Trace trace = evaluate(e);
     EXPECT_EQ(trace.rows, (std::vector<std::string>{"one", "two", "three"}));
     EXPECT_EQ(trace.columns, std::vector<std::string>{});
     EXPECT_EQ(trace.label(Axis::key_token, 0), "1");
     EXPECT_EQ(trace.find("weights"_stage)->shape(), (Shape{1, 3, 5, true}));
-    e.weights.given = {{"query", GivenMatrix(kept_matrix(2, e.input.dim, 5))}};
+    e.weights.custom = {{"query", CustomMatrix(kept_matrix(2, e.input.dim, 5))}};
     trace = evaluate(e);
     EXPECT_EQ(trace.rows, std::vector<std::string>{});
     EXPECT_EQ(trace.columns, (std::vector<std::string>{"one", "two", "three"}));
 }
 
 TEST(EvaluateTest, ANanInOneQueryStaysInItsRow) {
-    Experiment e = given_qkv(5, 5, 4);
-    Matrix Q = e.weights.given.at("query").values();
+    Experiment e = custom_qkv(5, 5, 4);
+    Matrix Q = e.weights.custom.at("query").values();
     Q(2, 1) = NAN;
-    e.weights.given.insert_or_assign("query", GivenMatrix(Q));
+    e.weights.custom.insert_or_assign("query", CustomMatrix(Q));
     e.weighting.mask = {{MaskForm::causal, {}}};
     const Trace trace = evaluate(e);
     for (int i = 0; i < 5; ++i)
@@ -388,19 +388,19 @@ TEST(EvaluateTest, ANanInOneQueryStaysInItsRow) {
 }
 
 TEST(EvaluateTest, AMaskedKeyContributesNothingNotEvenNan) {
-    Experiment e = given_qkv(5, 5, 4);
-    Matrix K = e.weights.given.at("key").values(), V = e.weights.given.at("value").values();
+    Experiment e = custom_qkv(5, 5, 4);
+    Matrix K = e.weights.custom.at("key").values(), V = e.weights.custom.at("value").values();
     K.row(3).setConstant(NAN);
     V.row(3).setConstant(INFINITY);
-    e.weights.given.insert_or_assign("key", GivenMatrix(K));
-    e.weights.given.insert_or_assign("value", GivenMatrix(V));
+    e.weights.custom.insert_or_assign("key", CustomMatrix(K));
+    e.weights.custom.insert_or_assign("value", CustomMatrix(V));
     e.weighting.mask = {{MaskForm::valid, {3, 3, 3, 4, 3}}};
     const Trace trace = evaluate(e);
     for (int i = 0; i < 5; ++i) EXPECT_EQ(std::isfinite(cell(trace, "context", i, 0)), i != 3) << i;
 }
 
 TEST(EvaluateTest, EachRowOfWeightsSumsToOneAndHugeScoresGiveNoNan) {
-    Experiment e = given_qkv(7, 9, 8);
+    Experiment e = custom_qkv(7, 9, 8);
     for (const double scale : {1e-6, 1.0, 300.0, 1e4}) {
         e.attention.scale = {Scale::Kind::number, scale};
         const Trace trace = evaluate(e);
@@ -413,7 +413,7 @@ TEST(EvaluateTest, EachRowOfWeightsSumsToOneAndHugeScoresGiveNoNan) {
 }
 
 TEST(EvaluateTest, SeveralHeadsEqualSingleHeadsOnTheirColumns) {
-    Experiment e = given_qkv(6, 6, 8);
+    Experiment e = custom_qkv(6, 6, 8);
     e.attention.heads = 2;
     const Trace both = evaluate(e);
     for (int h = 0; h < 2; ++h) {
@@ -421,8 +421,8 @@ TEST(EvaluateTest, SeveralHeadsEqualSingleHeadsOnTheirColumns) {
         one.attention.heads = 1;
         one.attention.scale = {Scale::Kind::number, 0.5};  // 1/√4
         for (const char* name : {"query", "key", "value"})
-            one.weights.given.insert_or_assign(
-                name, GivenMatrix(e.weights.given.at(name).values().middleCols(4 * h, 4)));
+            one.weights.custom.insert_or_assign(
+                name, CustomMatrix(e.weights.custom.at(name).values().middleCols(4 * h, 4)));
         const Trace alone = evaluate(one);
         EXPECT_EQ(alone.find("context"_stage)->buffer.host().head(0),
                   both.find("context"_stage)->buffer.host().head(h));
@@ -482,7 +482,7 @@ TEST(EvaluateTest, BadExperimentsAreRefusedWithOneLineThatSaysWhatToDo) {
          },
          "3 lengths for 8 queries"},
         {[](Experiment& e) { e.input.table_size = -1; }, "table-size -1"},
-        {[](Experiment& e) { e.weights.given.emplace("W_q", GivenMatrix(Matrix::Zero(4, 5))); },
+        {[](Experiment& e) { e.weights.custom.emplace("W_q", CustomMatrix(Matrix::Zero(4, 5))); },
          "W_q is 4 × 5"},
     };
     for (const Bad& each : bad) {
@@ -598,7 +598,7 @@ TEST(StagesTest, TheOperandsOfAStageStandWhereTheMathematicsPutsThem) {
     e.attention.position = Position::none;
     e.attention.score = Score::location;
     EXPECT_EQ(operand_names(evaluate(e), "weights"), "query, W_locᵀ");
-    e.weights.given.emplace("scores", GivenMatrix(Matrix::Zero(8, 8)));
+    e.weights.custom.emplace("scores", CustomMatrix(Matrix::Zero(8, 8)));
     e.attention.scale = {Scale::Kind::none};
     EXPECT_EQ(operand_names(evaluate(e), "weights"), "-, -");
     Experiment decoder;
@@ -611,13 +611,13 @@ TEST(StagesTest, TheOperandsOfAStageStandWhereTheMathematicsPutsThem) {
 TEST(EvaluateTest, AMatrixTwiceAsWideMayHaveDecimalCommas) {
     Experiment e;
     e.attention.score = Score::additive;
-    e.weights.given.insert_or_assign("v_a", GivenMatrix(Matrix::Constant(1, 16, 5)));
+    e.weights.custom.insert_or_assign("v_a", CustomMatrix(Matrix::Constant(1, 16, 5)));
     EXPECT_EQ(
         refusal(e),
         "v_a is 1 × 16, but must be 1 × 8 (commas were read as separators: write decimals with a point)");
-    e.weights.given.insert_or_assign("v_a", GivenMatrix(Matrix::Constant(1, 16, -5)));
+    e.weights.custom.insert_or_assign("v_a", CustomMatrix(Matrix::Constant(1, 16, -5)));
     EXPECT_EQ(refusal(e), "v_a is 1 × 16, but must be 1 × 8");
-    e.weights.given.insert_or_assign("v_a", GivenMatrix(Matrix::Constant(1, 15, 5)));
+    e.weights.custom.insert_or_assign("v_a", CustomMatrix(Matrix::Constant(1, 15, 5)));
     EXPECT_EQ(refusal(e), "v_a is 1 × 15, but must be 1 × 8");
 }
 
@@ -625,12 +625,12 @@ TEST(EvaluateTest, ValuesThatADrawnOutputDoesNotFitAreToldSo) {
     Experiment e;
     e.attention.projection = Projection::mha;
     e.attention.output_projection = true;
-    e.weights.given.insert_or_assign("value", GivenMatrix(Matrix::Ones(8, 3)));
+    e.weights.custom.insert_or_assign("value", CustomMatrix(Matrix::Ones(8, 3)));
     EXPECT_EQ(
         refusal(e),
         "value has 3 columns and projection mha draws a W_o for 16: set a W_o with 3 columns, or choose "
         "another projection");
-    e.weights.given.insert_or_assign("W_o", GivenMatrix(Matrix::Ones(2, 3)));
+    e.weights.custom.insert_or_assign("W_o", CustomMatrix(Matrix::Ones(2, 3)));
     EXPECT_EQ(evaluate(e).find("output"_stage)->shape().columns, 2);
 }
 
@@ -652,7 +652,7 @@ TEST(EvaluateTest, AMaskThatIsNeitherOpenNorClosedIsRefused) {
     Experiment e;
     Matrix mask = Matrix::Ones(8, 8);
     mask(3, 4) = NAN;
-    e.weights.given.insert_or_assign("mask", GivenMatrix(mask));
+    e.weights.custom.insert_or_assign("mask", CustomMatrix(mask));
     const std::string said = "mask: row 4, column 5 is nan: a mask holds 1 (open) and 0 (closed)";
     EXPECT_EQ(refusal(e), said);
     e.mechanism = MechanismKind::seq2seq;
@@ -665,7 +665,7 @@ TEST(StagesTest, WithoutProjectionsKeysAreOfTheirOwnSide) {
     e.input.text2 = "two words";
     EXPECT_EQ(unprojected_text(e), "Q = X, K = V = Y");
     EXPECT_EQ(unprojected_text(load_example("scalar-cross-attention").experiment), "Q = X, K = V = Y");
-    e.weights.given.insert_or_assign("embedding_v", GivenMatrix(Matrix::Ones(2, 16)));
+    e.weights.custom.insert_or_assign("embedding_v", CustomMatrix(Matrix::Ones(2, 16)));
     EXPECT_EQ(unprojected_text(e), "Q = X, K = Y, V = Y_v");
 }
 
@@ -707,7 +707,7 @@ TEST(StagesTest, GivenScoresAreNoProductOfQueriesAndKeys) {
     Experiment e;
     e.attention.scale = {Scale::Kind::number, 0.5};
     e.weighting.mask = {{MaskForm::causal, {}}};
-    e.weights.given.emplace("scores", GivenMatrix(Matrix::Zero(8, 8)));
+    e.weights.custom.emplace("scores", CustomMatrix(Matrix::Zero(8, 8)));
     for (const Score score : {Score::dot, Score::cosine}) {
         e.attention.score = score;
         EXPECT_EQ(formula_of(e, "scores"), "custom");

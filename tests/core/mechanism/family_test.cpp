@@ -121,10 +121,10 @@ TEST(FamilyTest, RowsSumToOneOrToNothingAndMaskedWeightsAreExactlyZero) {
     }
 }
 
-Experiment given_scores(const Matrix& scores) {
+Experiment custom_scores(const Matrix& scores) {
     Experiment e;
     e.attention.scale = {Scale::Kind::none};
-    e.weights.given.emplace("scores", GivenMatrix(scores));
+    e.weights.custom.emplace("scores", CustomMatrix(scores));
     return e;
 }
 
@@ -132,13 +132,13 @@ TEST(FamilyTest, AddingAConstantToARowOfScoresChangesNothing) {
     for (int n = 0; n < 1000; ++n) {
         // Eighths add up without rounding, so that nothing may change at all.
         Matrix scores = (random_matrix(4, 6, n) * 8).array().round() / 8;
-        Experiment e = given_scores(scores);
+        Experiment e = custom_scores(scores);
         e.weighting.normalizer = n % 2 ? Normalization::hard : Normalization::softmax;
         e.weighting.mask = {{MaskForm::window, {2, 1}}};
         const Matrix before = values(evaluate(e), "weights");
         scores.row(n % 4).array() += static_cast<float>(n % 17) - 8;
-        e.weights.given.clear();
-        e.weights.given.emplace("scores", GivenMatrix(scores));
+        e.weights.custom.clear();
+        e.weights.custom.emplace("scores", CustomMatrix(scores));
         ASSERT_EQ(before, Matrix(values(evaluate(e), "weights"))) << n;
     }
 }
@@ -152,16 +152,16 @@ TEST(FamilyTest, PermutingKeysAndValuesTogetherChangesOnlyTheColumns) {
         e.attention.score =
             draws.pick(Score::dot, Score::general, Score::additive, Score::concat, Score::cosine);
         e.weighting.temperature = draws.pick(1.0, 0.5);
-        e.weights.given.emplace("query", GivenMatrix(random_matrix(N, d, n)));
+        e.weights.custom.emplace("query", CustomMatrix(random_matrix(N, d, n)));
         const Matrix K = random_matrix(M, d, n + 1), V = random_matrix(M, 3, n + 2);
         Eigen::PermutationMatrix<Eigen::Dynamic> turn(M);
         turn.setIdentity();
         for (int j = 0; j < M; ++j) std::swap(turn.indices()[j], turn.indices()[draws.whole(0, M - 1)]);
         Experiment permuted = e;
-        e.weights.given.emplace("key", GivenMatrix(K));
-        e.weights.given.emplace("value", GivenMatrix(V));
-        permuted.weights.given.emplace("key", GivenMatrix(turn * K));
-        permuted.weights.given.emplace("value", GivenMatrix(turn * V));
+        e.weights.custom.emplace("key", CustomMatrix(K));
+        e.weights.custom.emplace("value", CustomMatrix(V));
+        permuted.weights.custom.emplace("key", CustomMatrix(turn * K));
+        permuted.weights.custom.emplace("value", CustomMatrix(turn * V));
         const Trace a = evaluate(e), b = evaluate(permuted);
         const Matrix expected = values(a, "weights") * turn.transpose();
         // Vectorised products and sums group otherwise: a few roundings of numbers up to 1.
@@ -177,7 +177,7 @@ TEST(FamilyTest, DotIsGeneralWithTheIdentityBetween) {
         e.attention.projection = Projection::xavier;
         const Trace dot = evaluate(e);
         e.attention.score = Score::general;
-        e.weights.given.emplace("W_score", GivenMatrix(Matrix::Identity(16, 16)));
+        e.weights.custom.emplace("W_score", CustomMatrix(Matrix::Identity(16, 16)));
         ASSERT_EQ(Matrix(values(dot, "scores")), Matrix(values(evaluate(e), "scores"))) << n;
     }
 }
@@ -199,8 +199,8 @@ TEST(FamilyTest, SeveralHeadsAreSingleHeadsOnTheirOwnColumns) {
             for (const auto& [name, stage] :
                  {std::pair("query", "query_heads"), std::pair("key", "key_heads"),
                   std::pair("value", "value_heads")})
-                one.weights.given.emplace(
-                    name, GivenMatrix(values(whole, e.attention.heads > 1 ? stage : name, h)));
+                one.weights.custom.emplace(
+                    name, CustomMatrix(values(whole, e.attention.heads > 1 ? stage : name, h)));
             const Trace alone = evaluate(one);
             // A head's memory starts at another address, by which vectorised sums group: the tolerance of
             // float32 results against the reference.
@@ -215,7 +215,7 @@ TEST(FamilyTest, SeveralHeadsAreSingleHeadsOnTheirOwnColumns) {
 
 TEST(FamilyTest, ATemperatureNearNothingIsHard) {
     for (int n = 0; n < 500; ++n) {
-        Experiment e = given_scores(random_matrix(5, 6, n));
+        Experiment e = custom_scores(random_matrix(5, 6, n));
         e.weighting.mask = {{MaskForm::causal, {}}};
         Experiment hard = e;
         hard.weighting.normalizer = Normalization::hard;
@@ -225,12 +225,12 @@ TEST(FamilyTest, ATemperatureNearNothingIsHard) {
 }
 
 TEST(FamilyTest, OfEqualScoresHardTakesTheFirst) {
-    Experiment e = given_scores(Matrix::Zero(3, 4));
+    Experiment e = custom_scores(Matrix::Zero(3, 4));
     e.weighting.normalizer = Normalization::hard;
     Matrix open = Matrix::Ones(3, 4);
     open(1, 0) = 0;
     open.row(2).setZero();
-    e.weights.given.emplace("mask", GivenMatrix(open));
+    e.weights.custom.emplace("mask", CustomMatrix(open));
     Matrix expected = Matrix::Zero(3, 4);
     expected(0, 0) = expected(1, 1) = 1;
     EXPECT_EQ(Matrix(values(evaluate(e), "weights")), expected);
@@ -239,7 +239,7 @@ TEST(FamilyTest, OfEqualScoresHardTakesTheFirst) {
 TEST(FamilyTest, EnormousScoresGiveNoNan) {
     Draws draws(4);
     for (int n = 0; n < 500; ++n) {
-        Experiment e = given_scores(random_matrix(5, 6, n, 5000).cwiseMin(10000).cwiseMax(-10000));
+        Experiment e = custom_scores(random_matrix(5, 6, n, 5000).cwiseMin(10000).cwiseMax(-10000));
         e.weighting.normalizer =
             draws.pick(Normalization::softmax, Normalization::hard, Normalization::local_m);
         e.attention.softmax_axis = draws.pick(SoftmaxAxis::keys, SoftmaxAxis::queries);
@@ -283,9 +283,9 @@ TEST(FamilyTest, ANanInAQueryStaysInItsRowAndMaskedKeysContributeNothing) {
         Q(2, 5) = NAN;
         K.bottomRows(2).setConstant(NAN);
         V.bottomRows(2).setConstant(NAN);
-        e.weights.given.emplace("query", GivenMatrix(Q));
-        e.weights.given.emplace("key", GivenMatrix(K));
-        e.weights.given.emplace("value", GivenMatrix(V));
+        e.weights.custom.emplace("query", CustomMatrix(Q));
+        e.weights.custom.emplace("key", CustomMatrix(K));
+        e.weights.custom.emplace("value", CustomMatrix(V));
         const Trace trace = evaluate(e);
         const ConstMatrixView context = values(trace, "context");
         for (int i = 0; i < 5; ++i)
@@ -337,14 +337,14 @@ TEST(FamilyTest, ShapesThatDoNotFitAreRefusedWithBoth) {
         return std::string();
     };
     Experiment mask;
-    mask.weights.given.emplace("mask", GivenMatrix(Matrix::Ones(3, 8)));
+    mask.weights.custom.emplace("mask", CustomMatrix(Matrix::Ones(3, 8)));
     EXPECT_EQ(refusal(mask), "mask is 3 × 8, but must be 8 × 8");
     Experiment bias;
-    bias.weights.given.emplace("mask_additive", GivenMatrix(Matrix::Ones(8, 9)));
+    bias.weights.custom.emplace("mask_additive", CustomMatrix(Matrix::Ones(8, 9)));
     EXPECT_EQ(refusal(bias), "mask_additive is 8 × 9, but must be 8 × 8");
     Experiment weight;
     weight.attention.score = Score::additive;
-    weight.weights.given.emplace("W_aq", GivenMatrix(Matrix::Ones(4, 16)));
+    weight.weights.custom.emplace("W_aq", CustomMatrix(Matrix::Ones(4, 16)));
     EXPECT_EQ(refusal(weight), "W_aq is 4 × 16, but must be 8 × 16");
     Experiment odd;
     odd.input.dim = 3;
@@ -360,12 +360,12 @@ TEST(FamilyTest, ShapesThatDoNotFitAreRefusedWithBoth) {
         narrow.weighting.local_window = beyond;
         EXPECT_NE(refusal(narrow).find(" is out of range: use 0 to 4096"), std::string::npos) << beyond;
     }
-    Experiment scores = given_scores(Matrix::Ones(2, 2));
+    Experiment scores = custom_scores(Matrix::Ones(2, 2));
     scores.attention.block = Block::post_norm;
     EXPECT_NE(refusal(scores).find("block post-norm needs an embedding"), std::string::npos);
     Experiment fewer;  // queries than the embedding has rows
     fewer.attention.block = Block::pre_norm;
-    fewer.weights.given.insert_or_assign("query", GivenMatrix(Matrix::Ones(3, 16)));
+    fewer.weights.custom.insert_or_assign("query", CustomMatrix(Matrix::Ones(3, 16)));
     EXPECT_EQ(refusal(fewer), "context is 3 × 16, but must be 8 × 16 to be added to the embedding");
 }
 

@@ -27,7 +27,7 @@ Experiment with_image(Image image, int grid = 2, int patch_size = 2) {
     Experiment e;
     e.input.text = "a red house";
     e.input.dim = 4;
-    e.input.image = GivenImage(std::move(image));
+    e.input.image = CustomImage(std::move(image));
     e.input.grid = grid;
     e.input.patch_size = patch_size;
     return e;
@@ -58,7 +58,7 @@ TEST(ImageAttentionTest, KeysAndValuesAreThoseOfAnnotationsGivenOutright) {
     const Trace trace = evaluate(e);
     Experiment given = e;
     given.input.image.reset();
-    given.weights.given.emplace("embedding_kv", GivenMatrix(stage(trace, "embedding_kv")));
+    given.weights.custom.emplace("embedding_kv", CustomMatrix(stage(trace, "embedding_kv")));
     const Trace same = evaluate(given);
     for (const char* name : {"key", "value", "weights", "context"})
         EXPECT_EQ(stage(trace, name), stage(same, name)) << name;
@@ -136,7 +136,7 @@ TEST(ImageAttentionTest, WhatDoesNotGoWithAnImageIsRefused) {
     e = with_image(Image{});
     EXPECT_NE(message(e).find("image is 0 × 0"), std::string::npos);
     e = with_image(gradient(4, 4));
-    e.weights.given.emplace("W_patch", GivenMatrix(Matrix::Ones(4, 5)));
+    e.weights.custom.emplace("W_patch", CustomMatrix(Matrix::Ones(4, 5)));
     EXPECT_EQ(message(e), "W_patch is 4 × 5, but needs 12 columns");
 }
 

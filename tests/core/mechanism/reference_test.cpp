@@ -105,10 +105,10 @@ Matrix rows_of(const Matrix& table, const CaseTensor& tokens) {
 
 /// Inputs of a case by the name that attnscope gives them; the others have the same name, or are not
 /// matrices.
-const std::map<std::string, std::string> k_given_names = {
+const std::map<std::string, std::string> k_overridable_matrices = {
     {"X", "embedding"}, {"Y", "embedding_kv"}, {"Y_v", "embedding_v"}, {"Q", "query"},
     {"K", "key"},       {"V", "value"},        {"S", "scores"},        {"G", "loss_weights"}};
-const std::set<std::string> k_not_given = {"E", "tokens", "tokens_kv", "b_o_default"};
+const std::set<std::string> k_not_custom = {"E", "tokens", "tokens_kv", "b_o_default"};
 
 std::vector<MaskRule> mask_of(const json& config, int b) {
     std::vector<MaskRule> rules;
@@ -163,7 +163,7 @@ std::string not_expressible(const json& c) {
 
 /// Whether an input takes part: a mask does where a rule says so.
 bool takes_part(const json& c, const std::string& name) {
-    if (k_not_given.contains(name)) return false;
+    if (k_not_custom.contains(name)) return false;
     if (name != "mask" && name != "mask_additive") return true;
     const json rules = c.at("config").value("mask", json::array());
     return std::ranges::any_of(
@@ -205,28 +205,28 @@ void set_seq2seq(Experiment& e, const json& config) {
     e.seq2seq.alignment_state = choice_of<AlignmentState>(config.at("alignment_state"));
     e.seq2seq.decode = choice_of<Decode>(config.at("decode"));
     e.seq2seq.max_steps = config.value("max_steps", e.seq2seq.max_steps);
-    e.input.dim = static_cast<int>(e.weights.given.at("E_src").values().cols());
-    e.weighting.hidden = static_cast<int>(e.weights.given.at("W_a").values().rows());
-    e.seq2seq.encoder_size = static_cast<int>(e.weights.given.at("W_init").values().cols());
-    e.seq2seq.decoder_size = static_cast<int>(e.weights.given.at("W_init").values().rows());
+    e.input.dim = static_cast<int>(e.weights.custom.at("E_src").values().cols());
+    e.weighting.hidden = static_cast<int>(e.weights.custom.at("W_a").values().rows());
+    e.seq2seq.encoder_size = static_cast<int>(e.weights.custom.at("W_init").values().cols());
+    e.seq2seq.decoder_size = static_cast<int>(e.weights.custom.at("W_init").values().rows());
 }
 
 /// Sizes that follow from what is given.
 void set_sizes(Experiment& e) {
     const auto columns = [&](const char* name) {
-        return static_cast<int>(e.weights.given.at(name).values().cols());
+        return static_cast<int>(e.weights.custom.at(name).values().cols());
     };
     const auto rows = [&](const char* name) {
-        return static_cast<int>(e.weights.given.at(name).values().rows());
+        return static_cast<int>(e.weights.custom.at(name).values().rows());
     };
-    if (e.is_given("query"))
+    if (e.is_custom("query"))
         e.input.dim = columns("query");
-    else if (e.is_given("embedding"))
+    else if (e.is_custom("embedding"))
         e.input.dim = columns("embedding");
     for (const char* name : {"W_aq", "W_c", "W_p"})
-        if (e.is_given(name)) e.weighting.hidden = rows(name);
-    if (e.is_given("W_1")) e.attention.feed_forward_size = rows("W_1");
-    if (!e.is_given("W_q")) return;
+        if (e.is_custom(name)) e.weighting.hidden = rows(name);
+    if (e.is_custom("W_1")) e.attention.feed_forward_size = rows("W_1");
+    if (!e.is_custom("W_q")) return;
     e.attention.projection = Projection::linear;  // every weight that it would draw is given
     e.attention.key_size = rows("W_q");
     e.attention.value_size = rows("W_v");
@@ -235,12 +235,12 @@ void set_sizes(Experiment& e) {
 /// attnscope's <bos> is row 0 of the target words: these rows change places with those of the case's.
 void swap_bos(Experiment& e, int bos) {
     for (const char* name : {"E_tgt", "W_out", "b_out"}) {
-        Matrix words = e.weights.given.at(name).values();
+        Matrix words = e.weights.custom.at(name).values();
         if (name == std::string("b_out"))
             words.col(0).swap(words.col(bos));
         else
             words.row(0).swap(words.row(bos));
-        e.weights.given.insert_or_assign(name, GivenMatrix(std::move(words)));
+        e.weights.custom.insert_or_assign(name, CustomMatrix(std::move(words)));
     }
 }
 
@@ -261,15 +261,16 @@ Experiment experiment_of(const json& c, int b) {
     const json& inputs = c.at("inputs");
     for (const auto& [name, tensor] : inputs.items()) {
         if (!takes_part(c, name)) continue;
-        const auto other = k_given_names.find(name);
-        e.weights.given.emplace(other == k_given_names.end() ? name : other->second,
-                                GivenMatrix(input_of(c, name, b).matrix()));
+        const auto other = k_overridable_matrices.find(name);
+        e.weights.custom.emplace(other == k_overridable_matrices.end() ? name : other->second,
+                                 CustomMatrix(input_of(c, name, b).matrix()));
     }
     if (inputs.contains("E")) {
         const Matrix table = CaseTensor(inputs["E"]).matrix();
-        e.weights.given.emplace("embedding", GivenMatrix(rows_of(table, input_of(c, "tokens", b))));
+        e.weights.custom.emplace("embedding", CustomMatrix(rows_of(table, input_of(c, "tokens", b))));
         if (inputs.contains("tokens_kv"))
-            e.weights.given.emplace("embedding_kv", GivenMatrix(rows_of(table, input_of(c, "tokens_kv", b))));
+            e.weights.custom.emplace("embedding_kv",
+                                     CustomMatrix(rows_of(table, input_of(c, "tokens_kv", b))));
     }
     set_sizes(e);
     if (c.at("kind") == "seq2seq") set_seq2seq(e, c.at("config"));
@@ -406,10 +407,10 @@ void compare_printed(const json& printed, const Trace& trace, int b, int batches
 
 /// The gradient with respect to an input of a case; of its table E, each row what its tokens add up to.
 Matrix gradient_of(const json& c, std::span<const StagePtr> gradients, const std::string& input) {
-    const auto other = k_given_names.find(input);
-    const std::string_view name = input == "E"                   ? "embedding"
-                                  : other == k_given_names.end() ? std::string_view(input)
-                                                                 : other->second;
+    const auto other = k_overridable_matrices.find(input);
+    const std::string_view name = input == "E"                            ? "embedding"
+                                  : other == k_overridable_matrices.end() ? std::string_view(input)
+                                                                          : other->second;
     const auto found =
         std::ranges::find(gradients, name, [](const StagePtr& g) { return g->key().stage->name; });
     if (found == gradients.end()) return {};

@@ -149,10 +149,10 @@ TEST(Seq2seqTest, TheLastWordIsReadFirstByTheBackwardEncoder) {
     const auto short_source = with([](Experiment& e) { e.input.text = "student"; });
     Experiment of_one = short_source;
     const Trace whole = evaluate(translation());
-    of_one.weights.given.emplace("src", GivenMatrix(Matrix::Constant(1, 1, matrix(whole, "source")(3, 0))));
-    of_one.weights.given.emplace("E_src", GivenMatrix(matrix(whole, "E_src")));
+    of_one.weights.custom.emplace("src", CustomMatrix(Matrix::Constant(1, 1, matrix(whole, "source")(3, 0))));
+    of_one.weights.custom.emplace("E_src", CustomMatrix(matrix(whole, "E_src")));
     for (const char* name : {"enc_bwd.W_ih", "enc_bwd.W_hh", "enc_bwd.b_ih", "enc_bwd.b_hh"})
-        of_one.weights.given.emplace(name, GivenMatrix(matrix(whole, name)));
+        of_one.weights.custom.emplace(name, CustomMatrix(matrix(whole, name)));
     EXPECT_TRUE(
         (matrix(evaluate(of_one), "h_bwd").row(0).array() == matrix(whole, "h_bwd").row(3).array()).all());
 }
@@ -212,7 +212,7 @@ TEST(Seq2seqTest, GreedyDecodingStopsAtEosAndAtTheLastStepAllowed) {
             e.seq2seq.max_steps = 3;
             Matrix bias = Matrix::Zero(1, 5);
             bias(0, word) = 100;
-            e.weights.given.emplace("b_out", GivenMatrix(bias));
+            e.weights.custom.emplace("b_out", CustomMatrix(bias));
         });
     };
     EXPECT_EQ(matrix(evaluate(favoring(1)), "fed_tokens").rows(), 1);
@@ -224,7 +224,7 @@ TEST(Seq2seqTest, GreedyDecodingIsTeacherForcingWithTheWordsThatItPicked) {
     const Experiment greedy = with([](Experiment& e) { e.seq2seq.decode = Decode::greedy; });
     const Trace trace = evaluate(greedy);
     Experiment forced = translation();
-    forced.weights.given.emplace("tgt_in", GivenMatrix(matrix(trace, "fed_tokens").transpose()));
+    forced.weights.custom.emplace("tgt_in", CustomMatrix(matrix(trace, "fed_tokens").transpose()));
     const Trace again = evaluate(forced);
     for (const char* name : {"alignment", "decoder_state", "logits", "picked_tokens"})
         EXPECT_TRUE(equal(matrix(trace, name), matrix(again, name))) << name;
@@ -324,7 +324,7 @@ TEST(Seq2seqTest, AChangeComputesTheStagesThatDependOnItAndNoOthers) {
         {"nothing", [](Experiment&) {}, {}},
         {"what attention alone reads", [](Experiment& e) { e.attention.heads = 3; }, {}},
         {"the output's bias",
-         [](Experiment& e) { e.weights.given.emplace("b_out", GivenMatrix(Matrix::Zero(1, 5))); },
+         [](Experiment& e) { e.weights.custom.emplace("b_out", CustomMatrix(Matrix::Zero(1, 5))); },
          both({"b_out"}, words)},
         {"the normalizer", [](Experiment& e) { e.weighting.normalizer = Normalization::hard; },
          both(decoder, words)},
@@ -345,7 +345,7 @@ TEST(Seq2seqTest, AGreedyDecoderThatPicksTheSameWordsKeepsItsStates) {
     const auto greedy = [](float bias) {
         return with([&](Experiment& e) {
             e.seq2seq.decode = Decode::greedy;
-            e.weights.given.emplace("b_out", GivenMatrix(Matrix::Constant(1, 5, bias)));
+            e.weights.custom.emplace("b_out", CustomMatrix(Matrix::Constant(1, 5, bias)));
         });
     };
     const Trace before = evaluate(greedy(0));
@@ -434,13 +434,13 @@ TEST(Seq2seqTest, NonsenseIsRefusedInOneClearLine) {
          "softmax-axis queries needs all queries at once"},
         {[](Experiment& e) { e.input.text = " "; }, "the sentence has no tokens"},
         {[](Experiment& e) { e.input.text2 = " "; }, "the target sentence has no tokens"},
-        {[](Experiment& e) { e.weights.given.emplace("U_a", GivenMatrix(Matrix::Zero(7, 9))); },
+        {[](Experiment& e) { e.weights.custom.emplace("U_a", CustomMatrix(Matrix::Zero(7, 9))); },
          "U_a is 7 × 9, but must be 7 × 10"},
-        {[](Experiment& e) { e.weights.given.emplace("src", GivenMatrix(Matrix::Constant(1, 2, 10))); },
+        {[](Experiment& e) { e.weights.custom.emplace("src", CustomMatrix(Matrix::Constant(1, 2, 10))); },
          "src 1 is not a row of the table: use 0 to 9"},
-        {[](Experiment& e) { e.weights.given.emplace("tgt_out", GivenMatrix(Matrix::Zero(1, 3))); },
+        {[](Experiment& e) { e.weights.custom.emplace("tgt_out", CustomMatrix(Matrix::Zero(1, 3))); },
          "tgt_out is 1 × 3, but must be 1 × 4"},
-        {[](Experiment& e) { e.weights.given.emplace("E_tgt", GivenMatrix(Matrix::Zero(4, 6))); },
+        {[](Experiment& e) { e.weights.custom.emplace("E_tgt", CustomMatrix(Matrix::Zero(4, 6))); },
          "E_tgt is 4 × 6, but needs 5 rows, one per word"},
     };
     for (const auto& [make, expected] : cases)

@@ -81,19 +81,19 @@ TEST(TransformerTest, OtherSettingsKeepTheNumbersOfAWeight) {
 TEST(TransformerTest, ACustomMatrixReplacesThatOfItsLayerAlone) {
     Experiment e = stack();
     const Trace before = evaluate(e);
-    e.weights.given.emplace("2.W_v", GivenMatrix(Matrix::Zero(8, 8)));
+    e.weights.custom.emplace("2.W_v", CustomMatrix(Matrix::Zero(8, 8)));
     const Trace after = evaluate(e, before);
     EXPECT_EQ(after.find({"value"_stage, 2})->buffer.range().max, 0);
     EXPECT_EQ(after.find({"value"_stage, 1}), before.find({"value"_stage, 1})) << "reused";
-    e.weights.given.clear();
-    e.weights.given.emplace("2.W_v", GivenMatrix(Matrix::Zero(8, 7)));
+    e.weights.custom.clear();
+    e.weights.custom.emplace("2.W_v", CustomMatrix(Matrix::Zero(8, 7)));
     EXPECT_THROW(evaluate(e), Error);
 }
 
 TEST(TransformerTest, ALayerNumberIsPartOfAGivenNameOnlyWhereLayersHaveOne) {
-    EXPECT_TRUE(find_given_name("24.W_q"));
+    EXPECT_TRUE(find_overridable("24.W_q"));
     for (const char* name : {"25.W_q", "0.W_q", "02.W_q", "2.W_score", "2.E", "2.", ".W_q", "2W_q"})
-        EXPECT_FALSE(find_given_name(name)) << name;
+        EXPECT_FALSE(find_overridable(name)) << name;
 }
 
 TEST(TransformerTest, TheNextTokenIsTheTargetAndTheLastHasNone) {
@@ -154,15 +154,15 @@ TEST(TransformerTest, ASentenceLongerThanThePositionsIsRefused) {
 TEST(TransformerTest, ATokenThatIsNoRowIsRefused) {
     Experiment e = stack();
     for (const float token : {-1.0f, 10.0f, 1.5f, NAN}) {
-        e.weights.given.insert_or_assign("tokens", GivenMatrix(Matrix::Constant(1, 3, token)));
+        e.weights.custom.insert_or_assign("tokens", CustomMatrix(Matrix::Constant(1, 3, token)));
         EXPECT_THROW(evaluate(e), Error) << token;
     }
-    e.weights.given.insert_or_assign("tokens", GivenMatrix(Matrix::Constant(1, 3, 9)));
+    e.weights.custom.insert_or_assign("tokens", CustomMatrix(Matrix::Constant(1, 3, 9)));
     EXPECT_EQ(evaluate(e).find("tokens"_stage)->shape().rows, 3);
 }
 
 TEST(TransformerTest, TheNamesThatLayersHaveAreItsParameters) {
-    for (const GivenName& name : given_names())
+    for (const OverridableMatrix& name : overridable_matrices())
         if (name.in_layers) {
             EXPECT_TRUE(find_transformer_parameter(name.name)) << name.name;
         }

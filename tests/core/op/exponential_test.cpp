@@ -13,10 +13,10 @@ namespace {
 Trace word_scores() {
     Experiment e;
     e.input.text = "a b";
-    e.weights.given.emplace("query", GivenMatrix(Matrix{{0, 0}, {0, 0}}));
-    e.weights.given.emplace("key", GivenMatrix(Matrix{{0, 0}, {0, 0}}));
-    e.weights.given.emplace("value", GivenMatrix(Matrix{{1, 0}, {1, 0}}));
-    e.weights.given.emplace("W_out", GivenMatrix(Matrix{{0, 5}, {1, 5}, {-90, 5}}));
+    e.weights.custom.emplace("query", CustomMatrix(Matrix{{0, 0}, {0, 0}}));
+    e.weights.custom.emplace("key", CustomMatrix(Matrix{{0, 0}, {0, 0}}));
+    e.weights.custom.emplace("value", CustomMatrix(Matrix{{1, 0}, {1, 0}}));
+    e.weights.custom.emplace("W_out", CustomMatrix(Matrix{{0, 5}, {1, 5}, {-90, 5}}));
     return evaluate(e);
 }
 

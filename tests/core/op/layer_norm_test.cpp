@@ -17,7 +17,7 @@ Experiment normed(double epsilon) {
     e.attention.projection = Projection::none;
     e.attention.block = Block::pre_norm;
     e.attention.layer_norm_epsilon = epsilon;
-    e.weights.given.emplace("embedding", GivenMatrix(Matrix{{1, 3}, {5, 1}, {4, 4}}));
+    e.weights.custom.emplace("embedding", CustomMatrix(Matrix{{1, 3}, {5, 1}, {4, 4}}));
     return e;
 }
 

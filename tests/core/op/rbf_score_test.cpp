@@ -14,9 +14,9 @@ Experiment kernel(double bandwidth) {
     e.attention.score = Score::rbf;
     e.attention.bandwidth = bandwidth;
     e.attention.scale = {Scale::Kind::none};
-    e.weights.given.emplace("query", GivenMatrix(Matrix{{1, 2}, {0, 0}}));
-    e.weights.given.emplace("key", GivenMatrix(Matrix{{3, 1}, {0, 0}}));
-    e.weights.given.emplace("value", GivenMatrix(Matrix{{1, 0}, {0, 1}}));
+    e.weights.custom.emplace("query", CustomMatrix(Matrix{{1, 2}, {0, 0}}));
+    e.weights.custom.emplace("key", CustomMatrix(Matrix{{3, 1}, {0, 0}}));
+    e.weights.custom.emplace("value", CustomMatrix(Matrix{{1, 0}, {0, 1}}));
     return e;
 }
 

@@ -20,7 +20,7 @@ namespace attnscope {
 namespace {
 
 /// An image whose patches (grid × grid) have one color each.
-GivenImage patchwork(int grid) {
+CustomImage patchwork(int grid) {
     constexpr int k_side = 8;
     Image image{grid * k_side, grid * k_side, {}};
     for (int y = 0; y < image.height; ++y)
@@ -29,7 +29,7 @@ GivenImage patchwork(int grid) {
             for (const int factor : {40, 90, 170})
                 image.rgb.push_back(static_cast<std::uint8_t>((patch + 1) * factor));
         }
-    return GivenImage(std::move(image));
+    return CustomImage(std::move(image));
 }
 
 Session looking_at(int grid) {

@@ -79,17 +79,17 @@ TEST(RecipeSeq2seqTest, HoldsOnlyTheStepsThatApply) {
          [](Experiment& e) {
              e.weighting.mask = {{MaskForm::valid, {0}}};
          }},
-        {"custom_mask", [](Experiment& e) { e.weights.given.emplace("mask", Matrix::Ones(4, 4)); }},
+        {"custom_mask", [](Experiment& e) { e.weights.custom.emplace("mask", Matrix::Ones(4, 4)); }},
         {"e.argmax(dim=-1)", [](Experiment& e) { e.weighting.normalizer = Normalization::hard; }},
         {"p = torch.tensor(float(i))",
          [](Experiment& e) { e.weighting.normalizer = Normalization::local_m; }},
         {"alpha = softmax * gauss", [](Experiment& e) { e.weighting.normalizer = Normalization::local_p; }},
         {"W_p = torch.nn.Linear", [](Experiment& e) { e.weighting.normalizer = Normalization::local_p; }},
         {"dec.bias_hh.data = torch.tensor([",
-         [](Experiment& e) { e.weights.given.emplace("dec.b_hh", Matrix::Ones(1, 12)); }},
+         [](Experiment& e) { e.weights.custom.emplace("dec.b_hh", Matrix::Ones(1, 12)); }},
         {"source = torch.tensor([1, 0])",
          [](Experiment& e) {
-             e.weights.given.emplace("src", Matrix{{1, 0}});
+             e.weights.custom.emplace("src", Matrix{{1, 0}});
          }},
     };
     const std::string plain = recipe_of(translation());
@@ -110,7 +110,7 @@ TEST(RecipeSeq2seqTest, HoldsOnlyTheStepsThatApply) {
 TEST(RecipeSeq2seqTest, SeedsNothingWhereEveryMatrixIsGiven) {
     Experiment e = translation();
     for (const StagePtr& parameter : evaluate(e).parameters())
-        e.weights.given.emplace(parameter->name(), Matrix(parameter->buffer.host().head(0)));
+        e.weights.custom.emplace(parameter->name(), Matrix(parameter->buffer.host().head(0)));
     EXPECT_FALSE(contains(recipe_of(e), "manual_seed")) << recipe_of(e);
 }
 
@@ -118,7 +118,7 @@ TEST(RecipeSeq2seqTest, LinesAreOfReadableLength) {
     Experiment e = test::test_session("random-alignment").experiment;
     e.weighting.normalizer = Normalization::local_p;
     e.weighting.mask = {{MaskForm::valid, {6}}, {MaskForm::causal, {}}};
-    e.weights.given.emplace("dec.W_ih", GivenMatrix(Matrix::Constant(24, 32, 0.123456789f)));
+    e.weights.custom.emplace("dec.W_ih", CustomMatrix(Matrix::Constant(24, 32, 0.123456789f)));
     std::istringstream lines(recipe_of(e));
     for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 110u) << line;
 }

@@ -103,8 +103,8 @@ TEST(RecipeTest, HoldsOnlyTheStepsThatApply) {
         {"layer_norm", [](Experiment& e) { e.attention.block = Block::post_norm; }},
         {"nll_loss",
          [](Experiment& e) {
-             e.weights.given.emplace("W_out", Matrix::Ones(5, 16));
-             e.weights.given.emplace("targets", Matrix::Ones(1, 8));
+             e.weights.custom.emplace("W_out", Matrix::Ones(5, 16));
+             e.weights.custom.emplace("targets", Matrix::Ones(1, 8));
          }},
     };
     const std::string plain = recipe_of({});
@@ -140,12 +140,12 @@ TEST(RecipeTest, ListsEveryStageAndParameter) {
 
 TEST(RecipeTest, OfALargePictureItHoldsThePixelsThatAttentionSees) {
     Experiment e;
-    e.input.image = GivenImage(gradient(8, 8));
+    e.input.image = CustomImage(gradient(8, 8));
     EXPECT_TRUE(contains(recipe_of(e), "picture = differences"));
     Image noise{.width = 200, .height = 200, .rgb = std::vector<std::uint8_t>(std::size_t{200} * 200 * 3)};
     test::Dice dice(1);
     for (std::uint8_t& value : noise.rgb) value = static_cast<std::uint8_t>(dice.below(256));
-    e.input.image = GivenImage(noise);
+    e.input.image = CustomImage(noise);
     e.input.grid = e.input.patch_size = 4;
     EXPECT_TRUE(contains(recipe_of(e), "pixels = torch.frombuffer"));
     EXPECT_LT(recipe_of(e).size(), 10000u);
@@ -171,7 +171,7 @@ TEST(RecipeTest, LinesAreOfReadableLength) {
     e.weighting.normalizer = Normalization::local_p;
     e.attention.score = Score::concat;
     e.attention.dropout = 0.1;
-    e.weights.given.emplace("W_o", GivenMatrix(Matrix::Constant(16, 16, 0.123456789f)));
+    e.weights.custom.emplace("W_o", CustomMatrix(Matrix::Constant(16, 16, 0.123456789f)));
     std::istringstream lines(recipe_of(e));
     for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 110u) << line;
 }
@@ -187,7 +187,7 @@ TEST(RecipeTest, NoLineOfAnExampleIsLongerThanAHundredCharacters) {
 TEST(RecipeTest, GoesOnWithTheGeneratorAfterDrawsThatItDoesNotUse) {
     Experiment e;
     e.weights.projection_seed.kind = ProjectionSeed::Kind::proceed;
-    e.weights.given.emplace("embedding", GivenMatrix(Matrix::Ones(3, 16)));
+    e.weights.custom.emplace("embedding", CustomMatrix(Matrix::Ones(3, 16)));
     EXPECT_TRUE(contains(recipe_of(e), "torch.manual_seed(123)\ntorch.randn(10, 16)  # drawn earlier"))
         << recipe_of(e);
 }
@@ -371,11 +371,11 @@ TEST_F(RecipeTorchTest, ANumberThatIsNotFiniteSpreadsNoFurtherThanInTheTrace) {
             Matrix values = Matrix::Ones(4, 2);
             values(2, 0) = NAN;
             values(1, 1) = INFINITY;
-            e.weights.given.emplace(name, GivenMatrix(values));
+            e.weights.custom.emplace(name, CustomMatrix(values));
             experiments.push_back(e);
             // NaN comes of it, and is not given: +∞ − ∞.
-            e.weights.given.insert_or_assign(name, GivenMatrix(Matrix::Constant(4, 2, INFINITY)));
-            e.weights.given.insert_or_assign("key", GivenMatrix(Matrix{{1, -1}, {1, 1}, {-1, 1}, {1, 1}}));
+            e.weights.custom.insert_or_assign(name, CustomMatrix(Matrix::Constant(4, 2, INFINITY)));
+            e.weights.custom.insert_or_assign("key", CustomMatrix(Matrix{{1, -1}, {1, 1}, {-1, 1}, {1, 1}}));
             experiments.push_back(e);
         }
     compare(experiments);
@@ -397,7 +397,7 @@ TEST_F(RecipeTorchTest, NaNInTheDecoderSpreadsNoFurtherThanInTheTrace) {
                 if (name == std::string("E_src")) values = Matrix::Ones(10, 16);
                 if (name == std::string("b_out")) values = Matrix::Ones(1, 6);
                 values(0, 1) = NAN;
-                e.weights.given.emplace(name, GivenMatrix(values));
+                e.weights.custom.emplace(name, CustomMatrix(values));
                 experiments.push_back(e);
             }
     compare(experiments);
@@ -422,11 +422,11 @@ bool identical(const Trace& a, const Trace& b) {
 TEST(RandomExperimentsTest, WhatIsTakenOverIsWhatWouldBeComputed) {
     for (const Experiment& e : random_experiments(200, 1)) {
         Experiment with_less = e;
-        for (const auto& [name, matrix] : e.weights.given)
-            if (with_less.weights.given.size() > e.weights.given.size() / 2)
-                with_less.weights.given.erase(name);
+        for (const auto& [name, matrix] : e.weights.custom)
+            if (with_less.weights.custom.size() > e.weights.custom.size() / 2)
+                with_less.weights.custom.erase(name);
         Experiment with_nothing = e;
-        with_nothing.weights.given.clear();
+        with_nothing.weights.custom.clear();
         for (const Experiment& other : {with_less, with_nothing}) {
             try {
                 const Trace trace = evaluate(e), others = evaluate(other);
@@ -445,7 +445,7 @@ TEST(RandomExperimentsTest, CoverEverySetting) {
         for (const auto& [field, value] : settings.items())
             if (value.is_string()) seen.insert(field + " " + value.get<std::string>());
         for (const MaskRule& rule : e.weighting.mask) seen.insert("mask " + std::string(name_of(rule.kind)));
-        for (const auto& [name, matrix] : e.weights.given)
+        for (const auto& [name, matrix] : e.weights.custom)
             seen.insert("given " + std::string(split_layer(name).name));
         for (const StageRecord& record : evaluate(e).records)
             stages.insert(std::string(record.stage->info->name));
@@ -463,7 +463,7 @@ TEST(RandomExperimentsTest, CoverEverySetting) {
     expect_all("score", choices<Score>());
     expect_all("mask", choices<MaskForm>());
     expect_all("normalizer", choices<Normalization>());
-    for (const GivenName& given : given_names())
+    for (const OverridableMatrix& given : overridable_matrices())
         EXPECT_TRUE(seen.contains("given " + std::string(given.name))) << given.name;
     expect_all("position", choices<Position>());
     expect_all("rope_layout", choices<RopeLayout>());

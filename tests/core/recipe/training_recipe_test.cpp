@@ -189,7 +189,7 @@ TEST(TrainingRecipeTest, RefusesWhatItDoesNotWrite) {
           }},
          "a training script cannot have mask window: use causal or none"},
         {{TaskKind::reverse,
-          [](Experiment& e) { e.weights.given.emplace("mask", GivenMatrix(Matrix::Ones(12, 12))); }},
+          [](Experiment& e) { e.weights.custom.emplace("mask", CustomMatrix(Matrix::Ones(12, 12))); }},
          "a training script cannot have a custom mask: use causal or none"},
         {{TaskKind::reverse, [](Experiment& e) { e.weighting.normalizer = Normalization::sparsemax; }},
          "a training script cannot have normalizer sparsemax: use softmax"},
@@ -223,7 +223,7 @@ TEST(TrainingRecipeTest, EverySettingThatChangesARunChangesItsScriptOrIsRefused)
             base.experiment.input.dim = 8;
             base.experiment.training.batch = 2;
             base.experiment.training.optimizer.kind = optimizer;
-            const auto parameters = at_step(base.experiment, k_steps).weights.given;
+            const auto parameters = at_step(base.experiment, k_steps).weights.custom;
             const std::string script = script_of(base.experiment, k_steps);
             for (const Option& option : options()) {
                 if (!option.in_experiment() || option.type == OptionType::matrices) continue;
@@ -233,7 +233,7 @@ TEST(TrainingRecipeTest, EverySettingThatChangesARunChangesItsScriptOrIsRefused)
                     try {
                         set_from_text(changed, option, value);
                         if (!can_be_trained(changed.experiment)) continue;
-                        if (at_step(changed.experiment, k_steps).weights.given == parameters) continue;
+                        if (at_step(changed.experiment, k_steps).weights.custom == parameters) continue;
                         EXPECT_NE(script_of(changed.experiment, k_steps), script)
                             << name_of(task) << ": " << option.name << " " << value;
                         written.insert(option.name);

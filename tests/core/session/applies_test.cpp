@@ -48,7 +48,7 @@ Experiment with(const std::vector<std::pair<const char*, const char*>>& flags,
         Matrix values = numbers(rows, columns);
         const std::string_view of = name;
         if (of == "mask" || of == "dropout_keep") values = (values.array() > 0).cast<float>();
-        session.experiment.weights.given.insert_or_assign(name, GivenMatrix(std::move(values)));
+        session.experiment.weights.custom.insert_or_assign(name, CustomMatrix(std::move(values)));
     }
     return session.experiment;
 }
@@ -57,9 +57,9 @@ Experiment with(const std::vector<std::pair<const char*, const char*>>& flags,
 Experiment all_custom(Experiment e, const std::vector<std::pair<const char*, StageKey>>& words) {
     const Trace trace = evaluate(e);
     for (const StagePtr& stage : trace.parameters())
-        e.weights.give(given_name(stage->key()), stage->buffer.host().head(0));
+        e.weights.set_custom(custom_name(stage->key()), stage->buffer.host().head(0));
     for (const auto& [name, stage] : words)
-        e.weights.give(name, trace.find(stage)->buffer.host().head(0).transpose());
+        e.weights.set_custom(name, trace.find(stage)->buffer.host().head(0).transpose());
     return e;
 }
 
@@ -163,7 +163,7 @@ std::vector<Base> all_bases() {
              {{"src", "source"_stage}, {"tgt_in", "fed_tokens"_stage}, {"tgt_out", "target_tokens"_stage}})},
         {"seq2seq of given words", with({{"mechanism", "seq2seq"}, {"text2", "three words here"}})},
     };
-    all.back().experiment.weights.given.insert_or_assign("src", GivenMatrix(Matrix::Constant(1, 3, 2)));
+    all.back().experiment.weights.custom.insert_or_assign("src", CustomMatrix(Matrix::Constant(1, 3, 2)));
     for (const std::string& name : example_names()) {
         // What a run has learned hides what it was drawn from; a change of that starts the run again.
         Experiment experiment = untrained(load_example(name).experiment);

@@ -88,7 +88,7 @@ TEST(ComparisonsTest, DifferencesAreNamedWithBothValues) {
 
     Session custom = example("scaled-dot-product");
     custom.pinned = pinned(custom);
-    custom.experiment.weights.given.emplace("scores", GivenMatrix(Matrix::Zero(8, 8)));
+    custom.experiment.weights.custom.emplace("scores", CustomMatrix(Matrix::Zero(8, 8)));
     custom.experiment.attention.score = Score::additive;
     EXPECT_EQ(setting_differences(custom).back().option, OptionName("given"));
     EXPECT_EQ(setting_differences(custom).back().a, "scores");

@@ -170,11 +170,11 @@ TEST(OptionsTest, AGivenMatrixIsReadAtOnceFromItsFile) {
     std::filesystem::remove(path);
     Matrix expected(2, 2);
     expected << 1, 0, 1, 1;
-    EXPECT_EQ(session.experiment.weights.given.at("scores").values(), expected);
-    EXPECT_EQ(session.experiment.weights.given.at("mask").values(), expected);
+    EXPECT_EQ(session.experiment.weights.custom.at("scores").values(), expected);
+    EXPECT_EQ(session.experiment.weights.custom.at("mask").values(), expected);
     EXPECT_TRUE(session.experiment.weighting.mask.empty());
     set_from_text(session, *find_option("mask"), "causal");
-    EXPECT_FALSE(session.experiment.is_given("mask"));
+    EXPECT_FALSE(session.experiment.is_custom("mask"));
     EXPECT_EQ(refusal([&] { set_from_text(session, *find_option("given"), "score=a.csv"); }),
               "--given: \"score\" cannot be custom; did you mean scores?");
     EXPECT_EQ(refusal([&] { set_from_text(session, *find_option("given"), "scores"); }),

@@ -227,6 +227,42 @@ TEST(QuestionsTest, TheNumbersInTheTextsAreThoseOfTheirSessions) {
                 fmt::format("by {:.2f} instead of {:.2f}, and gets {:.3f} instead of {:.3f}", lead(without),
                             lead(with), without.find("weights"_stage)->buffer.at(0, 1, 7),
                             with.find("weights"_stage)->buffer.at(0, 1, 7)));
+    // The spread of one product of q and k over all pairs, and of their sum.
+    const auto spreads = [](const Trace& of) {
+        const Matrix q = of.find("query"_stage)->buffer.host().head(0),
+                     k = of.find("key"_stage)->buffer.host().head(0);
+        const auto deviation = [](const std::vector<double>& values) {
+            double sum = 0, squares = 0;
+            for (const double value : values) {
+                sum += value;
+                squares += value * value;
+            }
+            const auto count = static_cast<double>(values.size());
+            return std::sqrt(squares / count - sum / count * (sum / count));
+        };
+        std::vector<double> products, sums;
+        for (Eigen::Index i = 0; i < q.rows(); ++i)
+            for (Eigen::Index j = 0; j < k.rows(); ++j) {
+                sums.push_back(0);
+                for (Eigen::Index f = 0; f < q.cols(); ++f) {
+                    products.push_back(double{q(i, f)} * double{k(j, f)});
+                    sums.back() += products.back();
+                }
+            }
+        return std::pair(deviation(products), deviation(sums));
+    };
+    const auto [product, sum_of_products] = spreads(with);
+    expect_says(questions()[2], fmt::format("deviation of {:.2f}, the sum {:.2f}", product, sum_of_products));
+    EXPECT_NEAR(sum_of_products / product, std::sqrt(16), 0.4) << "“about √16 times as much”";
+    Experiment wide = divided.experiment;
+    wide.input.dim = 64;
+    const auto [product_64, sum_64] = spreads(evaluate(wide));
+    EXPECT_NEAR(sum_64 / product_64, std::sqrt(64), 0.4) << "“with d = 64, √64”";
+    const Trace designed = evaluate(answer(questions()[4]).experiment);
+    const Buffer& head_scores = designed.find("scaled"_stage)->buffer;
+    expect_says(questions()[4], fmt::format("a score of {:.1f}; in heads 2 and 3 it is {:.0f}",
+                                            head_scores.at(0, 9, 2), head_scores.at(1, 9, 2)));
+    EXPECT_EQ(head_scores.at(2, 9, 2), 0);
     const Compared causal = weights_of("future"), additive = weights_of("additive"),
                    padding = weights_of("padding");
     const float open = causal.a.row(3).head(4).sum();
@@ -266,17 +302,22 @@ TEST(QuestionsTest, TheNumbersInTheTextsAreThoseOfTheirSessions) {
                             of_additive.find("v_a"_stage)->buffer.host().head(0).cwiseAbs().sum()));
     constexpr int k_seeds = 32;
     double sum = 0, squares = 0;
-    Matrix all = Matrix::Zero(8, 8);
+    Matrix all = Matrix::Zero(8, 8), all_squares = all;
     for (const auto& [seed, of_seed] : swept_weights(questions()[5], k_seeds)) {
         sum += double{of_seed(2, 4)};
         squares += double{of_seed(2, 4)} * double{of_seed(2, 4)};
         all += of_seed / k_seeds;
+        all_squares += of_seed.cwiseProduct(of_seed) / k_seeds;
     }
     const double mean = sum / k_seeds;
     expect_says(questions()[5],
-                fmt::format("with {:.3f} here, with {:.3f} ± {:.3f} over {} seeds", weights(2, 4), mean,
-                            std::sqrt(squares / k_seeds - mean * mean), k_seeds));
-    expect_says(questions()[5], fmt::format("only the diagonal, {:.3f} on average", all.diagonal().mean()));
+                fmt::format("with {:.3f} here, over {} seeds with {:.3f} ± {:.3f}", weights(2, 4), k_seeds,
+                            mean, std::sqrt(squares / k_seeds - mean * mean)));
+    expect_says(questions()[5], fmt::format("only the diagonal, {:.3f} in the mean", all.diagonal().mean()));
+    const Matrix variance = all_squares - all.cwiseProduct(all);
+    EXPECT_GT(variance.diagonal().mean(),
+              1.2f * (variance.sum() - variance.diagonal().sum()) / static_cast<float>(8 * 7))
+        << "seeds differ most on the diagonal";
     Matrix beside = all;
     beside.diagonal().setZero();
     EXPECT_LT(beside.maxCoeff(), all.diagonal().mean());

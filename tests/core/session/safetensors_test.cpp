@@ -7,7 +7,7 @@
 #include <set>
 
 #include "core/error.h"
-#include "core/experiment/given_names.h"
+#include "core/experiment/overridable.h"
 #include "core/files/file.h"
 #include "core/files/safetensors.h"
 #include "core/session/examples.h"
@@ -37,11 +37,11 @@ TEST(SessionTensorsTest, ASessionComesBackToTheBit) {
     session.experiment.weights.seed = Seed::parse("18446744073709551615");
     session.experiment.attention.scale = {Scale::Kind::none};
     session.presentation.stage = "scores"_stage;
-    session.experiment.weights.given.emplace("scores", GivenMatrix(scores));
-    session.experiment.weights.given.emplace("b_q", GivenMatrix(Matrix::Random(1, 7)));
+    session.experiment.weights.custom.emplace("scores", CustomMatrix(scores));
+    session.experiment.weights.custom.emplace("b_q", CustomMatrix(Matrix::Random(1, 7)));
     const Session again = read_tensors(to_safetensors(session));
     EXPECT_TRUE(again == session);
-    const Matrix& back = again.experiment.weights.given.at("scores").values();
+    const Matrix& back = again.experiment.weights.custom.at("scores").values();
     EXPECT_EQ(std::memcmp(back.data(), scores.data(), 10 * sizeof(float)), 0);
     EXPECT_EQ(to_safetensors(again), to_safetensors(session));
     EXPECT_TRUE(read_tensors(to_safetensors(Session{})) == Session{});
@@ -58,8 +58,8 @@ TEST(SessionTensorsTest, EveryExampleIsTheSameAsJsonAndAsTensors) {
 TEST(SessionTensorsTest, TheExperimentIsCheckedTogetherWithItsMatrices) {
     Session session;
     session.experiment.attention.heads = 3;
-    session.experiment.weights.given.emplace("query", GivenMatrix(Matrix::Ones(4, 6)));
-    session.experiment.weights.given.emplace("value", GivenMatrix(Matrix::Ones(4, 6)));
+    session.experiment.weights.custom.emplace("query", CustomMatrix(Matrix::Ones(4, 6)));
+    session.experiment.weights.custom.emplace("value", CustomMatrix(Matrix::Ones(4, 6)));
     EXPECT_TRUE(read_tensors(to_safetensors(session)) == session);
     EXPECT_EQ(refusal([] {
                   read_tensors(file_of(R"({"experiment":{"heads":3}})", {"query", Matrix::Ones(4, 6)}));
@@ -75,8 +75,8 @@ TEST(SessionTensorsTest, TheExperimentIsCheckedTogetherWithItsMatrices) {
 TEST(SessionTensorsTest, BiasesAreVectorsAsInPyTorchAndWeightsMatrices) {
     Session session;
     for (const char* name : {"b_q", "1.b_1", "2.ln1_g", "W_q", "2.W_1", "E"})
-        session.experiment.weights.given.emplace(name, GivenMatrix(Matrix::Ones(1, 3)));
-    session.experiment.weights.given.emplace("b_out", GivenMatrix(Matrix::Ones(2, 3)));
+        session.experiment.weights.custom.emplace(name, CustomMatrix(Matrix::Ones(1, 3)));
+    session.experiment.weights.custom.emplace("b_out", CustomMatrix(Matrix::Ones(2, 3)));
     std::set<std::string> vectors, all;
     for (const NamedTensor& tensor : tensors_from_safetensors(to_safetensors(session), "test").tensors) {
         all.insert(tensor.name);
@@ -87,13 +87,13 @@ TEST(SessionTensorsTest, BiasesAreVectorsAsInPyTorchAndWeightsMatrices) {
     // Either is read: a row of one matrix, or a vector.
     for (const bool is_vector : {false, true})
         EXPECT_EQ(read_tensors(file_of("{}", {"W_q", Matrix::Ones(1, 3), is_vector}))
-                      .experiment.weights.given.at("W_q"),
-                  GivenMatrix(Matrix::Ones(1, 3)));
+                      .experiment.weights.custom.at("W_q"),
+                  CustomMatrix(Matrix::Ones(1, 3)));
 }
 
 TEST(SessionTensorsTest, TheRowsAmongTheCustomMatricesAreTheseOnes) {
     std::set<std::string_view> rows;
-    for (const GivenName& given : given_names()) {
+    for (const OverridableMatrix& given : overridable_matrices()) {
         EXPECT_EQ(given.is_row, given.what.find("1 × ") != given.what.npos)
             << given.name << ": " << given.what;
         if (given.is_row) rows.insert(given.name);
@@ -108,7 +108,7 @@ TEST(SessionTensorsTest, TheRowsAmongTheCustomMatricesAreTheseOnes) {
 
 TEST(SessionTensorsTest, TheMetadataHoldsAllButTheMatrices) {
     Session session;
-    session.experiment.weights.given.emplace("W_q", GivenMatrix(Matrix::Ones(1, 3)));
+    session.experiment.weights.custom.emplace("W_q", CustomMatrix(Matrix::Ones(1, 3)));
     const Tensors tensors = tensors_from_safetensors(to_safetensors(session), "test");
     nlohmann::json settings = nlohmann::json::parse(tensors.metadata.at("attnscope"));
     nlohmann::json whole = nlohmann::json::parse(to_json(session));
@@ -136,7 +136,7 @@ TEST(SessionTensorsTest, WhatIsNoSessionIsRefused) {
 TEST(SessionTensorsTest, AFileIsKnownByItsContentOrItsName) {
     const test::TemporaryFolder folder;
     Session session;
-    session.experiment.weights.given.emplace("W_q", GivenMatrix(Matrix::Ones(300, 300)));
+    session.experiment.weights.custom.emplace("W_q", CustomMatrix(Matrix::Ones(300, 300)));
     const std::string bytes = to_safetensors(session);  // more than is looked at first
     const auto load = [&](const std::string& name, const std::string& content) {
         write_file(folder.file(name), content);

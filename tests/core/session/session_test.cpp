@@ -287,14 +287,14 @@ TEST(SessionTest, MoreRowsOrColumnsThanAMatrixMayHaveAreRefusedBeforeTheyAreKept
                        "and columns: use a part of it");
     row.resize(row.size() - 2);
     rows.resize(rows.size() - 4);
-    EXPECT_EQ(read_json(start + row + "]]}}}").experiment.weights.given.at("query").values().cols(), 65'536);
-    EXPECT_EQ(read_json(start + rows + "]}}}").experiment.weights.given.at("query").values().rows(), 65'536);
+    EXPECT_EQ(read_json(start + row + "]]}}}").experiment.weights.custom.at("query").values().cols(), 65'536);
+    EXPECT_EQ(read_json(start + rows + "]}}}").experiment.weights.custom.at("query").values().rows(), 65'536);
 }
 
 TEST(SessionTest, WhatAPictureMayHoldIsAlsoRead) {
     const auto written = [](int rows, int columns) {
         Session session;
-        session.experiment.weights.given.emplace("query", GivenMatrix(Matrix::Zero(rows, columns)));
+        session.experiment.weights.custom.emplace("query", CustomMatrix(Matrix::Zero(rows, columns)));
         return to_json(session).size();
     };
     // The shortest number, in rows of any length: lists count as elements too.
@@ -308,7 +308,7 @@ TEST(SessionTest, WhatAPictureMayHoldIsAlsoRead) {
 
 TEST(SessionTest, WhatCouldNotBeReadAgainIsNotWritten) {
     Session session;
-    session.experiment.weights.given.emplace("query", GivenMatrix(Matrix::Zero(20'000, 1'000)));
+    session.experiment.weights.custom.emplace("query", CustomMatrix(Matrix::Zero(20'000, 1'000)));
     try {
         to_json(session);
         ADD_FAILURE();
@@ -330,23 +330,23 @@ TEST(SessionTest, GivenMatricesRoundTripToTheBit) {
     Matrix matrix(2, 4);
     matrix << k_nan, k_infinity, -k_infinity, -0.f, 0.1f, 1e-45f, 3.4028235e38f, -16777217.f;
     Session session;
-    session.experiment.weights.given.emplace("scores", GivenMatrix(matrix));
-    session.experiment.weights.given.emplace("value", GivenMatrix(Matrix::Ones(4, 1)));
+    session.experiment.weights.custom.emplace("scores", CustomMatrix(matrix));
+    session.experiment.weights.custom.emplace("value", CustomMatrix(Matrix::Ones(4, 1)));
     session.experiment.attention.scale = {Scale::Kind::none};
     const Session again = read_json(to_json(session));
     EXPECT_TRUE(again == session);
-    const Matrix& back = again.experiment.weights.given.at("scores").values();
+    const Matrix& back = again.experiment.weights.custom.at("scores").values();
     EXPECT_EQ(std::memcmp(back.data(), matrix.data(), 8 * sizeof(float)), 0);
     EXPECT_EQ(to_json(again), to_json(session));
 }
 
 TEST(SessionTest, AGivenNanIsTheSameWhateverItsBits) {
     Session session;
-    session.experiment.weights.given.emplace("query", GivenMatrix(Matrix::Constant(1, 1, -k_nan)));
+    session.experiment.weights.custom.emplace("query", CustomMatrix(Matrix::Constant(1, 1, -k_nan)));
     EXPECT_TRUE(read_json(to_json(session)) == session);
     Session zero = session, minus_zero = session;
-    zero.experiment.weights.given.at("query") = GivenMatrix(Matrix::Constant(1, 1, 0.f));
-    minus_zero.experiment.weights.given.at("query") = GivenMatrix(Matrix::Constant(1, 1, -0.f));
+    zero.experiment.weights.custom.at("query") = CustomMatrix(Matrix::Constant(1, 1, 0.f));
+    minus_zero.experiment.weights.custom.at("query") = CustomMatrix(Matrix::Constant(1, 1, -0.f));
     EXPECT_FALSE(zero == session);
     EXPECT_FALSE(zero == minus_zero);
 }
@@ -413,7 +413,7 @@ public:
         e.weighting.temperature = std::exp(std::uniform_real_distribution<double>(-5, 5)(random_));
         e.attention.output_projection = coin();
         for (const char* name : {"embedding", "query", "W_o", "b_q"})
-            if (whole(0, 3) == 0) e.weights.given.emplace(name, GivenMatrix(matrix()));
+            if (whole(0, 3) == 0) e.weights.custom.emplace(name, CustomMatrix(matrix()));
         Presentation& p = s.presentation;
         p.stage = &any(stage_table());
         p.head = {static_cast<HeadChoice::Kind>(whole(0, 2)), whole(0, k_max_heads - 1)};
@@ -611,7 +611,7 @@ Session with_something_pinned() {
     Session session = load_example("multi-head");
     session.pinned = Pinned{session.experiment, {HeadChoice::Kind::one, 1}, 3};
     session.pinned->experiment.weights.seed = Seed::from_unsigned(18446744073709551615ULL);
-    session.pinned->experiment.weights.given.emplace("scores", GivenMatrix(Matrix::Constant(8, 8, 0.1f)));
+    session.pinned->experiment.weights.custom.emplace("scores", CustomMatrix(Matrix::Constant(8, 8, 0.1f)));
     return session;
 }
 
@@ -620,7 +620,7 @@ TEST(SessionTest, WhatIsPinnedIsReadBackFromBothKindsOfFile) {
     EXPECT_EQ(session_from_json(to_json(session), "file.json"), session);
     EXPECT_EQ(session_from_safetensors(to_safetensors(session), "file.safetensors"), session);
     Session both = session;
-    both.experiment.weights.given.emplace("scores", GivenMatrix(Matrix::Constant(8, 8, 0.7f)));
+    both.experiment.weights.custom.emplace("scores", CustomMatrix(Matrix::Constant(8, 8, 0.7f)));
     EXPECT_EQ(session_from_safetensors(to_safetensors(both), "file.safetensors"), both);
     EXPECT_EQ(to_json(Session{}).find("pinned"), std::string::npos);
 }

@@ -24,7 +24,7 @@ std::span<const MaskPreset> mask_presets();
 const StageInfo* mask_stage(const Experiment& experiment);
 /// The custom matrix that determines a stage: "mask" for either mask stage, else the stage's own name; empty
 /// if none can.
-std::string given_name_of(const StageKey& stage);
+std::string custom_name_of(const StageKey& stage);
 /// What keeps a pair closed whatever the mask says (in every head if `head` is −1): "the local window, D =
 /// 2", "the custom bias of −∞"; empty if nothing does.
 std::string closed_beyond_mask(const Trace& trace, int head, int query, int key);
@@ -38,19 +38,19 @@ bool may_attend(const Experiment& experiment, int queries, int keys, int query, 
 void paint_mask(Document& document, Matrix mask, const std::string& gesture = {});
 
 /// The names of the matrices that may be set: those that the graph takes, in its order, then others that the
-/// experiment has set; without a trace all of given_names().
-std::vector<std::string> names_to_give(const Trace* trace, const Experiment& experiment);
-/// Rows and columns that the matrix `name` (of given_names()) must have in this trace; 1 × 1 if it is not
-/// used there.
-struct GivenSize {
+/// experiment has set; without a trace all of overridable_matrices().
+std::vector<std::string> names_to_override(const Trace* trace, const Experiment& experiment);
+/// Rows and columns that the matrix `name` (of overridable_matrices()) must have in this trace; 1 × 1 if it
+/// is not used there.
+struct CustomSize {
     int rows;
     int columns;
-    bool operator==(const GivenSize&) const = default;
+    bool operator==(const CustomSize&) const = default;
 };
-GivenSize given_size(const Trace& trace, std::string_view name);
+CustomSize custom_size(const Trace& trace, std::string_view name);
 /// The values that editing starts with: the custom ones, else those of the trace (heads stacked vertically),
 /// else 1 for masks and gains and 0 for all else.
-Matrix given_start(const Trace* trace, const Experiment& experiment, const std::string& name);
+Matrix custom_start(const Trace* trace, const Experiment& experiment, const std::string& name);
 
 /// Columns per head of a stage of the trace ("query", "key" or "value"); 0 if the stage does not exist.
 int head_width(const Trace& trace, StageKey heads, StageKey whole);
@@ -58,7 +58,7 @@ int head_width(const Trace& trace, StageKey heads, StageKey whole);
 int key_width(const Experiment& experiment, const Trace* trace);
 
 /// Sets a custom matrix. Custom scores have no d_k: a scale of 1/√d_k is replaced by its current value.
-void give(Document& document, const std::string& name, Matrix values, const std::string& gesture = {});
+void set_custom(Document& document, const std::string& name, Matrix values, const std::string& gesture = {});
 /// Removes a custom matrix, if there is one.
 void discard_custom(Document& document, const std::string& name);
 

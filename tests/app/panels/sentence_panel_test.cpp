@@ -234,7 +234,7 @@ TEST_F(SentenceTest, WhatIsGivenInItsPlaceDisablesIt) {
     play(typing("x"));
     EXPECT_FALSE(ImGui::GetIO().WantTextInput);
     EXPECT_EQ(document().session(), before);
-    document().change([](Session& s) { s.experiment.weights.given.clear(); });
+    document().change([](Session& s) { s.experiment.weights.custom.clear(); });
     settle();
     EXPECT_GT(drawn_controls().size(), controls) << "Tab passes it";
     press(Key::l, k_ctrl);
@@ -281,9 +281,9 @@ TEST_F(SentenceTest, TheStatusBarCountsWhatThereIs) {
     EXPECT_EQ(sizes(e), "8 queries · 3 keys · d 16 · 2 heads");
     e = load_example("scalar-cross-attention").experiment;
     EXPECT_EQ(sizes(e), "3 queries · 3 keys · d 1 · 1 head");
-    e.weights.given.clear();
+    e.weights.custom.clear();
     e.attention.scale = {Scale::Kind::none};
-    e.weights.given.insert_or_assign("scores", GivenMatrix(Matrix::Ones(1, 6)));
+    e.weights.custom.insert_or_assign("scores", CustomMatrix(Matrix::Ones(1, 6)));
     EXPECT_EQ(sizes(e), "1 query · 6 keys · 1 head");
     EXPECT_EQ(sizes(test::test_session("random-alignment").experiment), "13 steps · 12 source words · d 16");
 }
@@ -358,7 +358,7 @@ TEST_F(LongSentenceTest, ItIsDrawnWhereMatricesReplaceItsTokens) {
         Session session = load_example("scaled-dot-product");
         session.experiment.input.text = numbered_words(1, 400);
         session.experiment.attention.scale = {Scale::Kind::none};
-        session.experiment.weights.give(name, Matrix::Random(16, 16));
+        session.experiment.weights.set_custom(name, Matrix::Random(16, 16));
         start(session);
         ASSERT_TRUE(document().trace()) << document().problem();
         lock(Cell{9, 9});

@@ -1,4 +1,4 @@
-#include "app/views/small_pictures.h"
+#include "app/views/tile_grid.h"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // Custom masks and other custom matrices in the window.
-#include "app/document/given.h"
+#include "app/document/custom.h"
 
 #include <sys/stat.h>
 
@@ -8,7 +8,7 @@
 #include <fstream>
 
 #include "core/error.h"
-#include "core/experiment/given_names.h"
+#include "core/experiment/overridable.h"
 #include "core/graph/stage_table.h"
 #include "tests/interface.h"
 #include "tests/keys.h"
@@ -22,12 +22,12 @@ using namespace test;
 
 constexpr Mods k_shift{.shift = true};
 
-TEST(GivenTest, RulesAndAGivenMaskAreOneMaskToEdit) {
+TEST(CustomTest, RulesAndAGivenMaskAreOneMaskToEdit) {
     Experiment e;
     e.weighting.mask = {{MaskForm::causal, {}}};
     Matrix given = Matrix::Ones(3, 3);
     given(2, 0) = 0;
-    e.weights.given.insert_or_assign("mask", GivenMatrix(given));
+    e.weights.custom.insert_or_assign("mask", CustomMatrix(given));
     Matrix wanted(3, 3);
     wanted << 1, 0, 0, 1, 1, 0, 0, 1, 1;
     EXPECT_EQ(editable_mask(e, 3, 3), wanted);
@@ -40,49 +40,49 @@ TEST(GivenTest, RulesAndAGivenMaskAreOneMaskToEdit) {
         }
 }
 
-TEST(GivenTest, MatricesAreComparedToTheLastCellAndNanIsNan) {
+TEST(CustomTest, MatricesAreComparedToTheLastCellAndNanIsNan) {
     Matrix a = Matrix::Zero(100, 100), b = a;
     a(7, 3) = NAN;
     b(7, 3) = -NAN;
-    EXPECT_TRUE(GivenMatrix(a) == GivenMatrix(b));
+    EXPECT_TRUE(CustomMatrix(a) == CustomMatrix(b));
     b(99, 99) = 1;
-    EXPECT_FALSE(GivenMatrix(a) == GivenMatrix(b));
-    EXPECT_FALSE(GivenMatrix(a) == GivenMatrix(Matrix(a.topRows(50))));
+    EXPECT_FALSE(CustomMatrix(a) == CustomMatrix(b));
+    EXPECT_FALSE(CustomMatrix(a) == CustomMatrix(Matrix(a.topRows(50))));
 }
 
-TEST(GivenTest, ACellIsOneNumberOrNan) {
+TEST(CustomTest, ACellIsOneNumberOrNan) {
     EXPECT_EQ(parse_cell("-2.5e3"), -2500);
     EXPECT_EQ(parse_cell("-inf"), -INFINITY);
     EXPECT_TRUE(std::isnan(parse_cell("nan")));
     for (const char* text : {"", "word", "1,2", "1 2"}) EXPECT_THROW(parse_cell(text), Error) << text;
 }
 
-TEST(GivenTest, GivenScoresKeepTheScaleOfTheGivenKeys) {
+TEST(CustomTest, GivenScoresKeepTheScaleOfTheGivenKeys) {
     Session session;
     for (const char* name : {"query", "key", "value"})
-        session.experiment.weights.given.insert_or_assign(name, GivenMatrix(Matrix::Ones(3, 4)));
+        session.experiment.weights.custom.insert_or_assign(name, CustomMatrix(Matrix::Ones(3, 4)));
     Document document(session, {}, [] {});
     document.settle();
-    give(document, "scores", Matrix::Ones(3, 3));
+    set_custom(document, "scores", Matrix::Ones(3, 3));
     EXPECT_EQ(document.experiment().attention.scale, (Scale{Scale::Kind::number, 0.5})) << "1/√4";
 }
 
-TEST(GivenTest, WhatMayBeSetIsWhatTheGraphTakesAndWhatIsSet) {
+TEST(CustomTest, WhatMayBeSetIsWhatTheGraphTakesAndWhatIsSet) {
     Session session;
     session.experiment.input.text = "one two three";
     Document document(session, {}, [] {});
-    const auto names = [&] { return names_to_give(document.trace().get(), document.experiment()); };
+    const auto names = [&] { return names_to_override(document.trace().get(), document.experiment()); };
     const auto has = [&](const char* name) { return std::ranges::count(names(), name) == 1; };
-    EXPECT_EQ(std::ssize(names()), std::ssize(given_names())) << "nothing is known yet";
+    EXPECT_EQ(std::ssize(names()), std::ssize(overridable_matrices())) << "nothing is known yet";
     document.settle();
     for (const char* name : {"embedding", "query", "W_q", "b_q", "scores", "mask"})
         EXPECT_TRUE(has(name)) << name;
     for (const char* name : {"W_1", "dec.W_ih", "tokens", "P", "targets"}) EXPECT_FALSE(has(name)) << name;
-    give(document, "scores", Matrix::Zero(3, 3));
+    set_custom(document, "scores", Matrix::Zero(3, 3));
     document.settle();
     EXPECT_TRUE(has("scores") && has("value"));
     EXPECT_FALSE(has("query"));
-    EXPECT_EQ(given_size(*document.trace(), "value"), (GivenSize{3, 16}));
+    EXPECT_EQ(custom_size(*document.trace(), "value"), (CustomSize{3, 16}));
     document.change([](Session& s) { s.experiment.mechanism = MechanismKind::transformer; });
     document.settle();
     ASSERT_EQ(document.problem(), "");
@@ -106,8 +106,8 @@ protected:
         document().change([&](Session& s) { s.experiment.input.text = words; });
         settle();
     }
-    bool painted() { return document().experiment().is_given("mask"); }
-    const Matrix& mask() { return document().experiment().weights.given.at("mask").values(); }
+    bool painted() { return document().experiment().is_custom("mask"); }
+    const Matrix& mask() { return document().experiment().weights.custom.at("mask").values(); }
     float open(int row, int column) {
         return document().trace()->find("mask"_stage)->buffer.at(0, row, column);
     }
@@ -145,13 +145,13 @@ TEST_F(PaintingTest, AFrameAddsCellsAndTheMaskIsCopiedOnceForEachPicture) {
     for (int i = 1; i <= 40; ++i) {
         const bool was_painted = painted();
         const void* const before =
-            was_painted ? document().experiment().weights.given.at("mask").identity() : nullptr;
+            was_painted ? document().experiment().weights.custom.at("mask").identity() : nullptr;
         const float part = static_cast<float>(i) / 40;
         push({MouseMove{from.x + part * (to.x - from.x), from.y + part * (to.y - from.y)}});
         const bool busy_before = document().busy();
         step();
         if (!was_painted || !busy_before || !document().busy()) continue;
-        const bool same = document().experiment().weights.given.at("mask").identity() == before;
+        const bool same = document().experiment().weights.custom.at("mask").identity() == before;
         held_back += same;
     }
     EXPECT_GT(held_back, 0);
@@ -340,8 +340,8 @@ TEST_F(AlignmentPaintingTest, AGreedyDecodersMaskIsForAllOfItsSteps) {
 
 TEST_F(AlignmentPaintingTest, GivingItGivesTheMask) {
     press(Key::g, k_ctrl);
-    EXPECT_EQ(interaction().give_form.name, "mask");
-    EXPECT_EQ(interaction().give_form.values.rows(),
+    EXPECT_EQ(interaction().custom_form.name, "mask");
+    EXPECT_EQ(interaction().custom_form.values.rows(),
               document().trace()->find("alignment_mask"_stage)->shape().rows);
 }
 
@@ -365,12 +365,12 @@ TEST_F(PaintingTest, WhatTheWindowClosesIsLeftAloneAndSaidSo) {
     EXPECT_EQ(interaction().notice.text, "");
 }
 
-TEST(GivenTest, WhatAGivenBiasClosesIsKnown) {
+TEST(CustomTest, WhatAGivenBiasClosesIsKnown) {
     Session session;
     session.experiment.input.text = "one two three";
     Matrix bias = Matrix::Zero(3, 3);
     bias(0, 1) = -INFINITY;
-    session.experiment.weights.given.insert_or_assign("mask_additive", GivenMatrix(bias));
+    session.experiment.weights.custom.insert_or_assign("mask_additive", CustomMatrix(bias));
     Document document(session, {}, [] {});
     document.settle();
     EXPECT_EQ(closed_beyond_mask(*document.trace(), 0, 0, 1), "the custom bias of −∞");
@@ -381,7 +381,7 @@ class GivingTest : public PaintingTest {
 protected:
     void SetUp() override { InterfaceTest::SetUp(); }
     void give_now(const char* name) {
-        give(document(), name, given_start(document().trace().get(), document().experiment(), name));
+        set_custom(document(), name, custom_start(document().trace().get(), document().experiment(), name));
         show(find_stage_key(name).value());
     }
     void type_over(const char* text) {
@@ -390,7 +390,7 @@ protected:
         play(pressing(Key::enter));
     }
     float value(const char* name, int row, int column) {
-        return document().experiment().weights.given.at(name).values()(row, column);
+        return document().experiment().weights.custom.at(name).values()(row, column);
     }
     ImVec2 button(const char* label) { return place_of("Custom matrix##dialog", {label}); }
     ImVec2 grid_cell(int row, int column) {
@@ -458,12 +458,12 @@ TEST_F(GivingTest, TheDialogGivesWhatItsGridHolds) {
     show("query"_stage);
     press(Key::g, k_ctrl);
     ASSERT_EQ(interaction().dialog, Dialog::giving);
-    EXPECT_EQ(interaction().give_form.name, "query");
-    EXPECT_EQ(interaction().give_form.values.rows(), 8);
+    EXPECT_EQ(interaction().custom_form.name, "query");
+    EXPECT_EQ(interaction().custom_form.values.rows(), 8);
     click(grid_cell(2, 1));
     type_over("7");
-    EXPECT_EQ(interaction().give_form.values(2, 1), 7);
-    EXPECT_FALSE(document().experiment().is_given("query")) << "not before it is applied";
+    EXPECT_EQ(interaction().custom_form.values(2, 1), 7);
+    EXPECT_FALSE(document().experiment().is_custom("query")) << "not before it is applied";
     press(Key::escape);
     press(Key::g, k_ctrl);
     click(grid_cell(2, 1));
@@ -474,30 +474,30 @@ TEST_F(GivingTest, TheDialogGivesWhatItsGridHolds) {
     EXPECT_EQ(interaction().dialog, Dialog::none);
     EXPECT_EQ(value("query", 2, 1), 7);
     press(Key::z, k_ctrl);
-    EXPECT_FALSE(document().experiment().is_given("query"));
+    EXPECT_FALSE(document().experiment().is_custom("query"));
 }
 
 TEST_F(GivingTest, AMaskTakesNoOtherNumberThan0And1) {
     show("mask"_stage);
     press(Key::g, k_ctrl);
-    ASSERT_EQ(interaction().give_form.name, "mask");
+    ASSERT_EQ(interaction().custom_form.name, "mask");
     for (const char* number : {"nan", "0.5", "-1"}) {
         click(grid_cell(2, 1));
         type_over(number);
-        EXPECT_EQ(interaction().give_form.problem,
+        EXPECT_EQ(interaction().custom_form.problem,
                   std::string(number) + ": a mask holds 1 (open) and 0 (closed)");
-        EXPECT_EQ(interaction().give_form.values(2, 1), 1);
+        EXPECT_EQ(interaction().custom_form.values(2, 1), 1);
     }
     click(grid_cell(2, 1));
     type_over("0");
-    EXPECT_EQ(interaction().give_form.problem, "");
+    EXPECT_EQ(interaction().custom_form.problem, "");
     compat::text_bridge().clipboard.set("1 nan\n1 1\n");
     click(place_of("Custom matrix##dialog", {"Values", "Paste"}));
     click(button("Apply"));
     settle();
-    EXPECT_EQ(interaction().give_form.problem,
+    EXPECT_EQ(interaction().custom_form.problem,
               "mask: row 1, column 2 is nan: a mask holds 1 (open) and 0 (closed)");
-    EXPECT_FALSE(document().experiment().is_given("mask"));
+    EXPECT_FALSE(document().experiment().is_custom("mask"));
 }
 
 TEST_F(GivingTest, PastedTextAndFilesFillTheGrid) {
@@ -507,38 +507,38 @@ TEST_F(GivingTest, PastedTextAndFilesFillTheGrid) {
     click(place_of("Custom matrix##dialog", {"Values", "Paste"}));
     Matrix wanted(2, 2);
     wanted << 1, 2, 3, 4;
-    ASSERT_EQ(interaction().give_form.values.rows(), 2);
-    EXPECT_EQ(interaction().give_form.values, wanted);
+    ASSERT_EQ(interaction().custom_form.values.rows(), 2);
+    EXPECT_EQ(interaction().custom_form.values, wanted);
     compat::text_bridge().clipboard.set("no numbers");
     click(place_of("Custom matrix##dialog", {"Values", "Paste"}));
-    EXPECT_NE(interaction().give_form.problem, "");
-    EXPECT_EQ(interaction().give_form.values, wanted);
+    EXPECT_NE(interaction().custom_form.problem, "");
+    EXPECT_EQ(interaction().custom_form.values, wanted);
     const test::TemporaryFolder folder;
     const std::string path = folder.file("m.csv");
     std::ofstream(path) << "5,6,7\n";
-    interaction().give_form.file = path;
+    interaction().custom_form.file = path;
     click(place_of("Custom matrix##dialog", {"File", "Read"}));
-    EXPECT_EQ(interaction().give_form.values.size(), 3);
-    EXPECT_EQ(interaction().give_form.problem, "");
+    EXPECT_EQ(interaction().custom_form.values.size(), 3);
+    EXPECT_EQ(interaction().custom_form.problem, "");
 }
 
 TEST_F(GivingTest, AFileThatCannotBeReadIsSaidInTheDialog) {
     press(Key::g, k_ctrl);
-    const Matrix before = interaction().give_form.values;
-    interaction().give_form.file = "/nowhere/m.csv";
+    const Matrix before = interaction().custom_form.values;
+    interaction().custom_form.file = "/nowhere/m.csv";
     click(place_of("Custom matrix##dialog", {"File", "Read"}));
-    EXPECT_EQ(interaction().give_form.problem,
+    EXPECT_EQ(interaction().custom_form.problem,
               "cannot read /nowhere/m.csv: no such file or folder: check the path");
-    EXPECT_EQ(interaction().give_form.values, before);
+    EXPECT_EQ(interaction().custom_form.values, before);
 }
 
 TEST_F(GivingTest, AFileThatHangsNeitherStopsTheWindowNorComesAfterTheDialog) {
     press(Key::g, k_ctrl);
-    const Matrix before = interaction().give_form.values;
+    const Matrix before = interaction().custom_form.values;
     const test::TemporaryFolder folder;
     const std::string pipe = folder.file("pipe");
     ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
-    interaction().give_form.file = pipe;
+    interaction().custom_form.file = pipe;
     const ImVec2 read = place_of("Custom matrix##dialog", {"File", "Read"});
     push({MouseMove{read.x, read.y}, MouseButton{.button = 0, .down = true},
           MouseButton{.button = 0, .down = false}});
@@ -552,21 +552,21 @@ TEST_F(GivingTest, AFileThatHangsNeitherStopsTheWindowNorComesAfterTheDialog) {
     EXPECT_TRUE(std::ofstream(pipe) << "5,6,7\n");
     while (!workspace->matrix_reader().ended()) step();
     step();
-    EXPECT_EQ(interaction().give_form.values, before);
-    EXPECT_EQ(interaction().give_form.problem, "");
+    EXPECT_EQ(interaction().custom_form.values, before);
+    EXPECT_EQ(interaction().custom_form.problem, "");
 }
 
 TEST_F(GivingTest, WhatDoesNotFitIsSaidInTheDialogAndChangesNothing) {
     show("query"_stage);
     press(Key::g, k_ctrl);
-    interaction().give_form.name = "W_q";
-    interaction().give_form.values = Matrix::Ones(3, 5);
+    interaction().custom_form.name = "W_q";
+    interaction().custom_form.values = Matrix::Ones(3, 5);
     click(button("Apply"));
     settle();
     EXPECT_EQ(interaction().dialog, Dialog::giving);
-    EXPECT_NE(interaction().give_form.problem.find("3 × 5"), std::string::npos)
-        << interaction().give_form.problem;
-    EXPECT_FALSE(document().experiment().is_given("W_q"));
+    EXPECT_NE(interaction().custom_form.problem.find("3 × 5"), std::string::npos)
+        << interaction().custom_form.problem;
+    EXPECT_FALSE(document().experiment().is_custom("W_q"));
     EXPECT_EQ(document().problem(), "");
     EXPECT_FALSE(document().stale());
 }
@@ -575,8 +575,8 @@ TEST_F(GivingTest, TheDialogBeginsWithWhatTheStackTakes) {
     document().change([](Session& s) { s.experiment.mechanism = MechanismKind::transformer; });
     show({"weights"_stage, 2});
     press(Key::g, k_ctrl);
-    const GiveForm& form = interaction().give_form;
-    EXPECT_EQ(form.name, document().trace()->givable.front().name);
+    const CustomForm& form = interaction().custom_form;
+    EXPECT_EQ(form.name, document().trace()->overridable.front().name);
     EXPECT_EQ(form.problem, "");
     press(Key::escape);
     show({"W_q"_stage, 2});
@@ -588,7 +588,7 @@ TEST_F(GivingTest, TheDialogTakesItBack) {
     give_now("query");
     press(Key::g, k_ctrl);
     click(button("Discard"));
-    EXPECT_FALSE(document().experiment().is_given("query"));
+    EXPECT_FALSE(document().experiment().is_custom("query"));
     EXPECT_EQ(interaction().dialog, Dialog::none);
 }
 

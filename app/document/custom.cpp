@@ -1,4 +1,4 @@
-#include "app/document/given.h"
+#include "app/document/custom.h"
 
 #include <algorithm>
 #include <array>
@@ -33,18 +33,18 @@ constexpr std::array k_presets = {
 
 /// The custom mask, if it has this size.
 const Matrix* fitting_mask(const Experiment& experiment, int queries, int keys) {
-    const GivenMatrix* given = experiment.weights.find_given("mask");
+    const CustomMatrix* given = experiment.weights.find_custom("mask");
     if (!given) return nullptr;
     const Matrix& values = given->values();
     return values.rows() == queries && values.cols() == keys ? &values : nullptr;
 }
 
 /// The rules with the custom mask, if that has this size. Throws as MaskKind::check_fit.
-op::Mask rules_and_given(const Experiment& experiment, int queries, int keys) {
+op::Mask rules_and_custom(const Experiment& experiment, int queries, int keys) {
     op::Mask mask{.queries = queries, .keys = keys, .rules = experiment.weighting.mask};
     for (const MaskRule& rule : mask.rules) mask_kind(rule.kind).check_fit(rule, queries);
     if (fitting_mask(experiment, queries, keys))
-        mask.custom = experiment.weights.find_given("mask")->shared();
+        mask.custom = experiment.weights.find_custom("mask")->shared();
     return mask;
 }
 
@@ -52,16 +52,16 @@ op::Mask rules_and_given(const Experiment& experiment, int queries, int keys) {
 
 const StageInfo* mask_stage(const Experiment& experiment) { return mechanism_of(experiment).mask; }
 
-std::string given_name_of(const StageKey& stage) {
+std::string custom_name_of(const StageKey& stage) {
     if (info_of(stage).role == StageRole::mask) return "mask";
     const std::string name = stage_name(stage);
-    return find_given_name(name) ? name : "";
+    return find_overridable(name) ? name : "";
 }
 
 std::string closed_beyond_mask(const Trace& trace, int head, int query, int key) {
     const Experiment& e = trace.experiment;
     op::Mask beyond{.queries = query + 1, .keys = key + 1, .rules = {}, .window = e.weighting.local_window};
-    const GivenMatrix* bias = e.weights.find_given("mask_additive");
+    const CustomMatrix* bias = e.weights.find_custom("mask_additive");
     if (bias && !mechanism_rule(e.mechanism).is_recurrent) beyond.bias = bias->shared();
     std::vector<std::string> closing = beyond.closing(query, key);
     const Stage* center = trace.find(mechanism_of(e).center);
@@ -80,42 +80,42 @@ std::span<const MaskPreset> mask_presets() { return k_presets; }
 Matrix editable_mask(const Experiment& experiment, int queries, int keys) {
     const Matrix* given = fitting_mask(experiment, queries, keys);
     if (given && experiment.weighting.mask.empty()) return *given;
-    return rules_and_given(experiment, queries, keys).without_window();
+    return rules_and_custom(experiment, queries, keys).without_window();
 }
 
 bool may_attend(const Experiment& experiment, int queries, int keys, int query, int key) {
-    return rules_and_given(experiment, queries, keys).closing(query, key).empty();
+    return rules_and_custom(experiment, queries, keys).closing(query, key).empty();
 }
 
 void paint_mask(Document& document, Matrix mask, const std::string& gesture) {
     document.change(
         [&](Session& session) {
-            session.experiment.weights.give("mask", std::move(mask));
+            session.experiment.weights.set_custom("mask", std::move(mask));
             session.experiment.weighting.mask.clear();
         },
         gesture);
 }
 
-std::vector<std::string> names_to_give(const Trace* trace, const Experiment& experiment) {
+std::vector<std::string> names_to_override(const Trace* trace, const Experiment& experiment) {
     std::vector<std::string> names;
     if (trace)
-        for (const Givable& each : trace->givable) names.push_back(each.name);
+        for (const Overridable& each : trace->overridable) names.push_back(each.name);
     else
-        for (const GivenName& each : given_names()) names.emplace_back(each.name);
-    for (const auto& [name, matrix] : experiment.weights.given)
+        for (const OverridableMatrix& each : overridable_matrices()) names.emplace_back(each.name);
+    for (const auto& [name, matrix] : experiment.weights.custom)
         if (std::ranges::find(names, name) == names.end()) names.push_back(name);
     return names;
 }
 
-GivenSize given_size(const Trace& trace, std::string_view name) {
-    const auto found = std::ranges::find(trace.givable, name, &Givable::name);
-    return found == trace.givable.end() ? GivenSize{1, 1} : GivenSize{found->rows, found->columns};
+CustomSize custom_size(const Trace& trace, std::string_view name) {
+    const auto found = std::ranges::find(trace.overridable, name, &Overridable::name);
+    return found == trace.overridable.end() ? CustomSize{1, 1} : CustomSize{found->rows, found->columns};
 }
 
-Matrix given_start(const Trace* trace, const Experiment& experiment, const std::string& name) {
-    if (const GivenMatrix* given = experiment.weights.find_given(name)) return given->values();
+Matrix custom_start(const Trace* trace, const Experiment& experiment, const std::string& name) {
+    if (const CustomMatrix* given = experiment.weights.find_custom(name)) return given->values();
     if (!trace) return Matrix::Zero(1, 1);
-    if (const GivenSize size = given_size(*trace, name);
+    if (const CustomSize size = custom_size(*trace, name);
         static_cast<std::size_t>(size.rows) * static_cast<std::size_t>(size.columns) > k_max_matrix_numbers)
         throw Error(ErrorKind::too_large,
                     fmt::format("a custom {} would be {} × {}, and up to {} numbers are supported", name,
@@ -123,7 +123,7 @@ Matrix given_start(const Trace* trace, const Experiment& experiment, const std::
     const Stage* stage = trace->find_named(name);
     // The mask stage includes the local window and a closing bias, which are not part of the custom mask.
     if (CustomName(name) == CustomName("mask") && trace->find(mask_stage(experiment))) {
-        const GivenSize size = given_size(*trace, name);
+        const CustomSize size = custom_size(*trace, name);
         return editable_mask(experiment, size.rows, size.columns);
     }
     if (stage && (stage->shape().heads == 1 || stage->info == "dropout_keep"_stage)) {
@@ -134,8 +134,8 @@ Matrix given_start(const Trace* trace, const Experiment& experiment, const std::
                 stage->buffer.rows(h, 0, shape.rows);
         return values;
     }
-    const GivenSize size = given_size(*trace, name);
-    const GivenName* known = find_given_name(name);
+    const CustomSize size = custom_size(*trace, name);
+    const OverridableMatrix* known = find_overridable(name);
     return Matrix::Constant(size.rows, size.columns, known ? known->start : 0.0f);
 }
 
@@ -150,14 +150,14 @@ int key_width(const Experiment& experiment, const Trace* trace) {
     return width > 0 ? width : experiment.key_width();
 }
 
-void give(Document& document, const std::string& name, Matrix values, const std::string& gesture) {
+void set_custom(Document& document, const std::string& name, Matrix values, const std::string& gesture) {
     document.change(
         [&](Session& session) {
             Experiment& e = session.experiment;
             if (CustomName(name) == CustomName("scores") && e.attention.scale.kind == Scale::Kind::sqrt)
                 e.attention.scale = {Scale::Kind::number,
                                      e.attention.scale.factor(key_width(e, document.trace().get()))};
-            e.weights.give(name, std::move(values));
+            e.weights.set_custom(name, std::move(values));
         },
         gesture);
 }

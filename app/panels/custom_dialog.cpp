@@ -7,12 +7,12 @@
 #include <initializer_list>
 #include <utility>
 
-#include "app/document/given.h"
+#include "app/document/custom.h"
 #include "app/document/steps.h"
 #include "app/panels/dialog_parts.h"
 #include "core/error.h"
-#include "core/experiment/given_names.h"
-#include "core/experiment/given_values.h"
+#include "core/experiment/custom_values.h"
+#include "core/experiment/overridable.h"
 #include "core/files/read_matrix.h"
 #include "core/mechanism/mechanisms.h"
 #include "core/number_text.h"
@@ -24,17 +24,17 @@ constexpr float k_cell_width = 66;
 constexpr float k_cell_height = 24;
 constexpr float k_number_width = 44;  ///< of the row numbers
 
-void start_with(Desk& desk, const Ui& ui, GiveForm& form, const std::string& name) {
+void start_with(Desk& desk, const Ui& ui, CustomForm& form, const std::string& name) {
     desk.matrix_reader.cancel();
     form.name = name;
-    form.values = given_start(desk.document.trace().get(), desk.document.experiment(), name);
+    form.values = custom_start(desk.document.trace().get(), desk.document.experiment(), name);
     form.selected = {};
     form.problem.clear();
     ui.controls.field.typing = 0;
 }
 
 /// Takes the values that `read` returns, or its error as the form's problem, instead of a file being read.
-void take_values(Desk& desk, GiveForm& form, const std::function<Matrix()>& read) {
+void take_values(Desk& desk, CustomForm& form, const std::function<Matrix()>& read) {
     desk.matrix_reader.cancel();
     try {
         form.values = read();
@@ -45,19 +45,19 @@ void take_values(Desk& desk, GiveForm& form, const std::function<Matrix()>& read
     }
 }
 
-void paste(Desk& desk, GiveForm& form) {
+void paste(Desk& desk, CustomForm& form) {
     take_values(desk, form,
                 [] { return matrix_from_csv(compat::text_bridge().clipboard.get(), "the clipboard"); });
 }
 
 /// Reads the form's file in the background: it may be slow, or a pipe without a writer.
-void read_file_of(Desk& desk, GiveForm& form) {
+void read_file_of(Desk& desk, CustomForm& form) {
     form.problem.clear();
     desk.matrix_reader.start(form.file, [path = form.file] { return read_matrix(path); });
 }
 
 /// Takes the values of the file once they are read; true if they came and are to be applied at once.
-bool take_file(Desk& desk, GiveForm& form) {
+bool take_file(Desk& desk, CustomForm& form) {
     if (std::exchange(form.reads_file, false)) read_file_of(desk, form);
     const std::optional<MatrixReader::Outcome> outcome = desk.matrix_reader.take();
     if (!outcome) return false;
@@ -67,7 +67,7 @@ bool take_file(Desk& desk, GiveForm& form) {
 }
 
 std::vector<std::string> names_here(const Desk& desk) {
-    return names_to_give(desk.document.trace().get(), desk.document.experiment());
+    return names_to_override(desk.document.trace().get(), desk.document.experiment());
 }
 
 /// The name `steps` further in the list, wrapping around.
@@ -83,7 +83,7 @@ std::string first_name(const std::vector<std::string>& names, std::initializer_l
     return names.front();
 }
 
-void name_row(Desk& desk, const Ui& ui, GiveForm& form) {
+void name_row(Desk& desk, const Ui& ui, CustomForm& form) {
     row(ui, "Name", [&] {
         const ImVec2 at = ImGui::GetCursorScreenPos();
         const Area area{at, {at.x + ImGui::CalcItemWidth(), at.y + ImGui::GetFrameHeight()}};
@@ -95,8 +95,8 @@ void name_row(Desk& desk, const Ui& ui, GiveForm& form) {
         help_at_rest(ui, "The matrix to set");
         if (!is_open) return;
         for (const std::string& name : names) {
-            const std::string_view what = find_given_name(name)->what;
-            const std::string mark = desk.document.experiment().is_given(name) ? " · custom" : "";
+            const std::string_view what = find_overridable(name)->what;
+            const std::string mark = desk.document.experiment().is_custom(name) ? " · custom" : "";
             if (ImGui::Selectable((name + mark).c_str(), name == form.name)) start_with(desk, ui, form, name);
             ImGui::SameLine(ui.px(130));
             ImGui::TextDisabled("%.*s", static_cast<int>(what.size()), what.data());
@@ -104,16 +104,16 @@ void name_row(Desk& desk, const Ui& ui, GiveForm& form) {
         ImGui::TextDisabled("other matrices can be set with other settings");
         ImGui::EndCombo();
     });
-    const GivenName* known = find_given_name(form.name);
+    const OverridableMatrix* known = find_overridable(form.name);
     std::string what(known->what);
     if (const Trace* trace = desk.document.trace().get()) {
-        const GivenSize size = given_size(*trace, form.name);
+        const CustomSize size = custom_size(*trace, form.name);
         what += " · here " + size_text(size.rows, size.columns);
     }
     ImGui::TextDisabled("%s", fitted(ImGui::GetFont(), what, dialog_width(ui)).c_str());
 }
 
-void source_rows(Desk& desk, const Ui& ui, GiveForm& form) {
+void source_rows(Desk& desk, const Ui& ui, CustomForm& form) {
     const float read = ui.px(70);
     row(ui, "File", [&] {
         ImGui::SetNextItemWidth(dialog_width(ui) - ui.px(110 + 8) - read);
@@ -138,14 +138,14 @@ void source_rows(Desk& desk, const Ui& ui, GiveForm& form) {
     });
 }
 
-void select(GiveForm& form, int row, int column) {
+void select(CustomForm& form, int row, int column) {
     form.selected = {std::clamp(row, 0, static_cast<int>(form.values.rows()) - 1),
                      std::clamp(column, 0, static_cast<int>(form.values.cols()) - 1)};
 }
 
 /// Arrows move the selection, Enter starts typing, Ctrl+V pastes, unless a cell is being typed into. The grid
 /// has the keyboard whenever no other control has it.
-void grid_keys(Desk& desk, const Ui& ui, GiveForm& form, unsigned field, const Area& area) {
+void grid_keys(Desk& desk, const Ui& ui, CustomForm& form, unsigned field, const Area& area) {
     unsigned& focused = ui.controls.focus.id;
     if (focused == 0) focused = field;
     const KeyboardUse keys = grid_keyboard_use(ui, field, area);
@@ -157,12 +157,12 @@ void grid_keys(Desk& desk, const Ui& ui, GiveForm& form, unsigned field, const A
 }
 
 /// Stores what was typed in the selected cell, and starts typing in the cell below.
-void enter_cell(Desk& desk, const Ui& ui, GiveForm& form, unsigned field, const std::string& text) {
+void enter_cell(Desk& desk, const Ui& ui, CustomForm& form, unsigned field, const std::string& text) {
     desk.matrix_reader.cancel();
     const Cell at = form.selected;
     try {
         const float value = parse_cell(text);
-        form.problem = why_not_given(form.name, value);
+        form.problem = why_not_custom(form.name, value);
         if (!form.problem.empty()) return;
         form.values(at.row, at.column) = value;
     } catch (const std::exception& error) {
@@ -186,7 +186,7 @@ struct GridPlace {
     }
 };
 
-GridPlace place_grid(const Ui& ui, const GiveForm& form) {
+GridPlace place_grid(const Ui& ui, const CustomForm& form) {
     GridPlace place{};
     place.width = ui.px(k_cell_width);
     place.height = ui.px(k_cell_height);
@@ -203,7 +203,7 @@ GridPlace place_grid(const Ui& ui, const GiveForm& form) {
     return place;
 }
 
-void draw_grid(const Ui& ui, const GiveForm& form, const GridPlace& place) {
+void draw_grid(const Ui& ui, const CustomForm& form, const GridPlace& place) {
     ImDrawList* list = ImGui::GetWindowDrawList();
     const float text_top = (place.height - compat::font_size(*ui.fonts.mono)) / 2;
     for (int j = place.first_column; j <= place.last_column; ++j)
@@ -233,7 +233,7 @@ void keep_in_sight(const Area& cell) {
     if (cell.min.y < at.y || cell.max.y > at.y + size.y) ImGui::SetScrollFromPosY(cell.min.y - at.y);
 }
 
-void grid(Desk& desk, const Ui& ui, GiveForm& form) {
+void grid(Desk& desk, const Ui& ui, CustomForm& form) {
     const Cell before = form.selected;
     const ImVec2 at = ImGui::GetCursorScreenPos(), size{dialog_width(ui), list_height(ui, 260)};
     const unsigned field = ImGui::GetID("cell");
@@ -261,13 +261,13 @@ void grid(Desk& desk, const Ui& ui, GiveForm& form) {
     ImGui::EndChild();
 }
 
-void apply(Desk& desk, GiveForm& form) {
+void apply(Desk& desk, CustomForm& form) {
     form.problem.clear();
     Experiment trial = desk.document.experiment();
-    trial.weights.give(form.name, form.values);
+    trial.weights.set_custom(form.name, form.values);
     try {
         check_edit(trial);
-        check_given_cells(trial);
+        check_custom_cells(trial);
     } catch (const std::exception& error) {
         form.problem = problem_text(error);
         return;
@@ -275,11 +275,11 @@ void apply(Desk& desk, GiveForm& form) {
     form.had_problem = !desk.document.problem().empty();
     form.applying = true;
     form.idle_frames = 0;
-    give(desk.document, form.name, form.values);
+    set_custom(desk.document, form.name, form.values);
 }
 
 /// Closes the dialog once the new matrix is computed; undoes it if it does not fit.
-void finish(Desk& desk, GiveForm& form) {
+void finish(Desk& desk, CustomForm& form) {
     if (!form.applying || desk.document.busy()) return;
     const bool settled = !desk.document.stale() || !desk.document.problem().empty();
     // A finished result is taken in the next frame; without words there is nothing to compute.
@@ -296,12 +296,12 @@ void finish(Desk& desk, GiveForm& form) {
 
 }  // namespace
 
-void give_dialog(Desk& desk, const Ui& ui) {
-    GiveForm& form = desk.state.give_form;
+void custom_dialog(Desk& desk, const Ui& ui) {
+    CustomForm& form = desk.state.custom_form;
     if (desk.state.dialog_opens) {
         const Trace* trace = desk.document.trace().get();
         const StageKey chosen = desk.document.presentation().stage;
-        const std::string focused = given_name_of(trace ? focused_stage(*trace, chosen).key() : chosen);
+        const std::string focused = custom_name_of(trace ? focused_stage(*trace, chosen).key() : chosen);
         // A dropped file may be named as the matrix that it holds.
         const std::string named = form.reads_file ? std::filesystem::path(form.file).stem().string() : "";
         start_with(desk, ui, form, first_name(names_here(desk), {named, focused, form.name}));
@@ -317,7 +317,7 @@ void give_dialog(Desk& desk, const Ui& ui) {
     if (push_button(ui, "Apply", "Sets the matrix to these values", ui.px(110))) apply(desk, form);
     ImGui::SameLine();
     if (push_button(ui, "Discard", "Discards the custom matrix: it is computed or drawn again", ui.px(110),
-                    desk.document.experiment().is_given(form.name))) {
+                    desk.document.experiment().is_custom(form.name))) {
         discard_custom(desk.document, form.name);
         desk.state.dialog = Dialog::none;
     }
