@@ -39,6 +39,8 @@ inline constexpr std::string_view k_action_names[] = {
     "compare.pin",
     "compare.exchange",
     "compare.unpin",
+    "compare.steps",
+    "compare.cpu",
     "view.alignment",
     "view.step",
     "view.image",

@@ -255,6 +255,28 @@ void pin(ActionContext& c) {
     say(c, "pinned as A: change any setting, and B shows the result beside A");
 }
 
+bool is_trained(const ActionContext& c) { return c.document.experiment().training.step > 1; }
+
+/// Pins the trained experiment as A; B goes back to half its steps, which trains it again.
+void pin_and_go_back(ActionContext& c) {
+    pin(c);
+    const int step = c.document.experiment().training.step;
+    c.document.go_to_step(step / 2);
+    say(c, fmt::format("A is step {}, B step {}", step, step / 2));
+}
+
+bool is_on_card(const ActionContext& c) { return c.document.backend().on_card; }
+
+/// Pins what the GPU computes as A, computed by the CPU.
+void pin_on_cpu(ActionContext& c) {
+    c.document.change([](Session& s) {
+        s.pinned = pinned(s);
+        s.pinned->on_cpu = true;
+        s.presentation.view = ViewKind::compare;
+    });
+    say(c, "A is computed by the CPU, B by the GPU");
+}
+
 bool has_steps(const ActionContext& c) {
     return mechanism_rule(c.document.experiment().mechanism).is_recurrent;
 }
@@ -492,6 +514,24 @@ const std::array k_actions = {
            false,
            is_pinned,
            [](ActionContext& c) { c.document.change([](Session& s) { s.pinned.reset(); }); }},
+    Action{"compare.steps",
+           "View",
+           "Compare with half the steps of training",
+           {},
+           false,
+           is_trained,
+           pin_and_go_back,
+           nullptr,
+           [](const ActionContext&) { return std::string("the experiment is not trained"); }},
+    Action{"compare.cpu",
+           "View",
+           "Compare the GPU with the CPU",
+           {},
+           false,
+           is_on_card,
+           pin_on_cpu,
+           nullptr,
+           [](const ActionContext&) { return std::string("the CPU computes: there is nothing to compare"); }},
     Action{"view.alignment",
            "View",
            "Alignment",

@@ -261,13 +261,14 @@ void Document::prepare() {
 }
 
 /// Gives a slot an experiment, unless it has it already.
-void Document::ask(SlotName name, const Experiment& experiment) {
+void Document::ask(SlotName name, const Experiment& experiment, bool on_cpu) {
     std::optional<Slot>& slot = open_slot(name);
-    if (slot && slot->experiment == experiment) return;
+    if (slot && slot->experiment == experiment && slot->on_cpu == on_cpu) return;
     if (!slot) slot.emplace();
+    if (std::exchange(slot->on_cpu, on_cpu) != on_cpu) slot->trace.reset();  // the same, from elsewhere
     slot->experiment = experiment;
     slot->problem.clear();
-    worker_.request(name, experiment);
+    worker_.request(name, experiment, on_cpu);
 }
 
 void Document::close(SlotName name) {
@@ -279,7 +280,7 @@ void Document::close(SlotName name) {
 
 void Document::show_pinned() {
     if (session_.pinned)
-        ask(SlotName::pinned, session_.pinned->experiment);
+        ask(SlotName::pinned, session_.pinned->experiment, session_.pinned->on_cpu);
     else
         close(SlotName::pinned);
     ask_for_shown();

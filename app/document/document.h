@@ -174,7 +174,7 @@ private:
     void session_changed();
     const Slot& live() const { return *slots_[0]; }
     std::optional<Slot>& open_slot(SlotName name) { return slots_[static_cast<std::size_t>(name)]; }
-    void ask(SlotName name, const Experiment& experiment);
+    void ask(SlotName name, const Experiment& experiment, bool on_cpu = false);
     void close(SlotName name);
     void prepare();
     void show_pinned();

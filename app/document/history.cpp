@@ -12,23 +12,6 @@
 namespace attnscope {
 namespace {
 
-/// The option as its row in the panel is labeled, else its name in words.
-std::string label_or_name(std::string_view name) {
-    const Option* option = find_option(name);
-    return option && !option->label.empty() ? std::string(option->label) : name_in_words(name);
-}
-
-/// "Temperature 1.0 → 2.0"; of long values the new one alone.
-std::string text_of(const SettingDifference& difference) {
-    constexpr std::size_t k_long = 32;  // bytes of both
-    if (difference.option == "given") return "custom " + difference.b;
-    const std::string before = difference.a.empty() ? "none" : difference.a,
-                      after = difference.b.empty() ? "none" : difference.b;
-    const std::string name = label_or_name(difference.option);
-    if (before.size() + after.size() > k_long) return fmt::format("{}: {}", name, after);
-    return fmt::format("{} {} → {}", name, before, after);
-}
-
 std::vector<std::string> setting_changes(const UndoPoint& before, const UndoPoint& after) {
     Session session{after.experiment, {}, {}};
     session.presentation.head = after.head;
@@ -42,7 +25,7 @@ std::vector<std::string> setting_changes(const UndoPoint& before, const UndoPoin
         std::ranges::find(differences, OptionName("step"), &SettingDifference::option) != differences.end();
     std::vector<std::string> changes;
     for (const SettingDifference& each : differences)
-        if (!trained || each.option != "given") changes.push_back(text_of(each));
+        if (!trained || each.option != "given") changes.push_back(change_text(each));
     return changes;
 }
 

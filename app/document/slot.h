@@ -18,6 +18,7 @@ inline constexpr std::array k_slots = {SlotName::live, SlotName::pinned, SlotNam
 struct Slot {
     Experiment experiment;                         ///< the newest one requested
     std::shared_ptr<const Trace> trace = nullptr;  ///< the newest one computed; nullptr before the first
+    bool on_cpu = false;       ///< computed by the CPU, even where the GPU computes the others
     std::string problem = {};  ///< why the experiment has no trace; empty if it has or is being computed
 
     /// True while the trace belongs to another experiment, which is being computed, has no tokens, or failed.

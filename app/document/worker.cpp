@@ -107,7 +107,7 @@ public:
     bool stopped() const;
     /// Waits until run() has returned; false if it did not within k_longest_end.
     bool has_ended() const;
-    void request(SlotName slot, Experiment experiment);
+    void request(SlotName slot, Experiment experiment, bool on_cpu);
     void close(SlotName slot);
     void compute_on(std::function<BackendChoice()> choose, bool at_once);
     void leave_card(const std::string& why);
@@ -128,6 +128,13 @@ private:
         int forgotten = 0;      ///< how often `previous` had to be dropped
         bool prepares = false;  ///< `previous` is not ready to draw for `wanted`
         Wanted wanted = {};
+        bool on_cpu = false;  ///< whatever computes the others
+
+        void forget_trace() {
+            previous = std::make_shared<const Trace>();
+            prepares = false;
+            ++forgotten;
+        }
     };
 
     Work& work(SlotName slot) { return work_[static_cast<std::size_t>(slot)]; }
@@ -178,8 +185,9 @@ bool Worker::Shared::has_ended() const {
     return changed_.wait_for(lock, k_longest_end, [&] { return stopped_; });
 }
 
-void Worker::Shared::request(SlotName slot, Experiment experiment) {
+void Worker::Shared::request(SlotName slot, Experiment experiment, bool on_cpu) {
     const std::lock_guard lock(mutex_);
+    if (std::exchange(work(slot).on_cpu, on_cpu) != on_cpu) work(slot).forget_trace();
     work(slot).newest = std::move(experiment);
     ask_again(slot);
 }
@@ -269,11 +277,7 @@ std::optional<SlotName> Worker::Shared::next() const {
 
 /// Nothing is reused from what was computed so far, or is being computed.
 void Worker::Shared::forget_traces() {
-    for (Work& each : work_) {
-        each.previous = std::make_shared<const Trace>();
-        each.prepares = false;
-        ++each.forgotten;
-    }
+    for (Work& each : work_) each.forget_trace();
 }
 
 void Worker::Shared::use_processor(const std::string& why) {
@@ -388,8 +392,8 @@ WorkResult Worker::Shared::evaluate_newest(std::unique_lock<std::mutex>& lock, S
     // A slot that has no trace yet reuses what is equal in another slot.
     std::shared_ptr<const Trace> previous = own.previous;
     for (const Work& other : work_)
-        if (previous->records.empty()) previous = other.previous;
-    const std::shared_ptr<Backend> card = card_;
+        if (previous->records.empty() && other.on_cpu == own.on_cpu) previous = other.previous;
+    const std::shared_ptr<Backend> card = own.on_cpu ? nullptr : card_;
     const int forgotten = own.forgotten;
     const Wanted wanted = own.wanted;
     cancel_ = std::stop_source{};
@@ -435,7 +439,9 @@ Worker::~Worker() {
 
 void Worker::stop() { shared_->stop(); }
 bool Worker::stopped() const { return shared_->stopped(); }
-void Worker::request(SlotName slot, Experiment experiment) { shared_->request(slot, std::move(experiment)); }
+void Worker::request(SlotName slot, Experiment experiment, bool on_cpu) {
+    shared_->request(slot, std::move(experiment), on_cpu);
+}
 void Worker::close(SlotName slot) { shared_->close(slot); }
 void Worker::compute_on(std::function<BackendChoice()> choose, bool at_once) {
     shared_->compute_on(std::move(choose), at_once);

@@ -55,7 +55,8 @@ public:
     void stop();
     bool stopped() const;
 
-    void request(SlotName slot, Experiment experiment);
+    /// `on_cpu`: by the CPU, even where the GPU computes the other slots.
+    void request(SlotName slot, Experiment experiment, bool on_cpu = false);
     /// Cancels what was requested for a slot, and forgets its traces and its result.
     void close(SlotName slot);
     /// Switches to the backend that `choose` returns, starting with the newest experiments. It is called on

@@ -81,12 +81,10 @@ std::string part_text(const Trace& trace, const Presentation& presentation, cons
 }
 
 std::string differences_text(const Session& session) {
-    std::string text;
+    std::string text = session.pinned && session.pinned->on_cpu ? "A is computed by the CPU" : "";
     for (const SettingDifference& each : setting_differences(session)) {
         if (!text.empty()) text += "  ·  ";
-        text += each.a == each.b ? fmt::format("custom {}", each.a)
-                                 : fmt::format("{} {} → {}", each.option, each.a.empty() ? "none" : each.a,
-                                               each.b.empty() ? "none" : each.b);
+        text += change_text(each);
     }
     return text;
 }
@@ -96,12 +94,31 @@ void apply(Desk& desk, const ComparisonPreset& preset) {
         desk.document.change([&](Session& session) { session = std::move(*changed); });
 }
 
+/// Comparisons that more than a session has a part in: a run of training, the GPU.
+struct LiveComparison {
+    ActionName action;
+    const char* name;
+    const char* help;
+    bool (*applies)(const Document& document);
+};
+constexpr std::array k_live_comparisons = {
+    LiveComparison{"compare.steps", "half the steps", "What did the second half of training change?",
+                   [](const Document& document) { return document.experiment().training.step > 1; }},
+    LiveComparison{"compare.cpu", "the CPU", "Does the GPU compute the same numbers?",
+                   [](const Document& document) { return document.backend().on_card; }},
+};
+
 /// The presets that would change something, as a menu.
 void preset_items(Desk& desk, const Ui& ui, const Run& run) {
     for (const ComparisonPreset& preset : comparison_presets()) {
         if (!with_preset(desk.document.session(), preset)) continue;
         if (ImGui::MenuItem(std::string(preset.name).c_str())) apply(desk, preset);
         tooltip(ui, std::string(preset.help));
+    }
+    for (const LiveComparison& live : k_live_comparisons) {
+        if (!live.applies(desk.document)) continue;
+        if (ImGui::MenuItem(live.name)) run(action_named(live.action));
+        tooltip(ui, live.help);
     }
     const Action& parity = action_named("compute.parity");
     if (ImGui::MenuItem("CPU and GPU…")) run(parity);
@@ -150,7 +167,7 @@ void header(Desk& desk, const Ui& ui, const Area& area, const Run& run) {
 }
 
 /// The presets as buttons with the question that each answers, while nothing is pinned.
-void invitation(Desk& desk, const Ui& ui, const Area& area) {
+void invitation(Desk& desk, const Ui& ui, const Area& area, const Run& run) {
     ImDrawList* list = ImGui::GetWindowDrawList();
     float y = area.min.y + ui.px(6);
     draw_text(list, ui.fonts.title, {area.min.x, y}, ink(ui.theme.text),
@@ -162,16 +179,21 @@ void invitation(Desk& desk, const Ui& ui, const Area& area) {
         Align::left, area.width());
     y += ui.px(34);
     const float width = ui.px(190);
-    for (const ComparisonPreset& preset : comparison_presets()) {
-        if (!with_preset(desk.document.session(), preset)) continue;
-        if (y + ui.px(26) > area.max.y) return;
+    const auto chosen = [&](const std::string& name, const std::string& help) {
+        if (y + ui.px(26) > area.max.y) return false;
         ImGui::SetCursorScreenPos({area.min.x, y});
-        const std::string name(preset.name), help(preset.help);
-        if (small_button(ui, name.c_str(), name, help.c_str(), width)) apply(desk, preset);
+        const bool pressed = small_button(ui, name.c_str(), name, help.c_str(), width);
         draw_text(list, ui.fonts.body, {area.min.x + width + ui.px(16), y + ui.px(4)},
                   ink(ui.theme.secondary), help, Align::left, area.width() - width - ui.px(16));
         y += ui.px(32);
-    }
+        return pressed;
+    };
+    for (const ComparisonPreset& preset : comparison_presets())
+        if (with_preset(desk.document.session(), preset) &&
+            chosen(std::string(preset.name), std::string(preset.help)))
+            apply(desk, preset);
+    for (const LiveComparison& live : k_live_comparisons)
+        if (live.applies(desk.document) && chosen(live.name, live.help)) run(action_named(live.action));
 }
 
 // ---- where the two part
@@ -457,9 +479,12 @@ void caption_of(const Desk& desk, const Ui& ui, const CompareScene& scene, Compa
     const ShownStage& shown = of_a ? *scene.a : *scene.b;
     const ComparedSide& side = of_a ? scene.comparison->of.a : scene.comparison->of.b;
     const std::string part = part_text(*side.trace, desk.document.presentation(), side.head, side.layer);
-    panel_caption(
-        ui, at.x, at.y, width, of_a ? "A" : "B", formula_shown(*shown.trace, *shown.stage, shown.head),
-        (of_a ? "pinned" : "live") + (part.empty() ? "" : ", " + part) + "  ·  range " + range_words(scale));
+    panel_caption(ui, at.x, at.y, width, of_a ? "A" : "B",
+                  formula_shown(*shown.trace, *shown.stage, shown.head),
+                  (!of_a                                    ? "live"
+                   : desk.document.session().pinned->on_cpu ? "pinned, on the CPU"
+                                                            : "pinned") +
+                      (part.empty() ? "" : ", " + part) + "  ·  range " + range_words(scale));
 }
 
 void matrices(Desk& desk, const Ui& ui, const CompareScene& scene, const Area& area,
@@ -686,7 +711,7 @@ void compare_view(Desk& desk, const Ui& ui, const Area& area, const Run& run) {
     header(desk, ui, inside, run);
     const Area body{{inside.min.x, inside.min.y + ui.px(k_compare_header)}, inside.max};
     if (!desk.document.session().pinned)
-        return invitation(desk, ui, {{inside.min.x, inside.min.y + ui.px(44)}, inside.max});
+        return invitation(desk, ui, {{inside.min.x, inside.min.y + ui.px(44)}, inside.max}, run);
     ImDrawList* list = ImGui::GetWindowDrawList();
     const std::shared_ptr<const Comparison> comparison = desk.document.comparison();
     const Slot* pinned = desk.document.slot(SlotName::pinned);

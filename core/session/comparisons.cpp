@@ -153,10 +153,21 @@ std::optional<Session> with_preset(const Session& session, const ComparisonPrese
 Session exchanged(Session session) {
     if (!session.pinned) return session;
     Pinned before = std::exchange(*session.pinned, pinned(session));
+    session.pinned->on_cpu = before.on_cpu;
     session.experiment = std::move(before.experiment);
     session.presentation.head = before.head;
     session.presentation.set_layer(before.layer);
     return session;
+}
+
+std::string change_text(const SettingDifference& difference) {
+    constexpr std::size_t k_long = 32;  // bytes of both
+    if (difference.option == "given") return "custom " + difference.b;
+    const std::string before = difference.a.empty() ? "none" : difference.a,
+                      after = difference.b.empty() ? "none" : difference.b;
+    const std::string name = name_in_words(difference.option.text());
+    if (before.size() + after.size() > k_long) return fmt::format("{}: {}", name, after);
+    return fmt::format("{} {} → {}", name, before, after);
 }
 
 std::vector<SettingDifference> setting_differences(const Session& session) {

@@ -37,6 +37,8 @@ struct SettingDifference {
     OptionName option;
     std::string a, b;
 };
+/// "Temperature 1.0 → 2.0"; of long values the new one alone, of custom matrices their names.
+std::string change_text(const SettingDifference& difference);
 /// The settings in which the session and what it pins differ, the head and the layer included, in the order
 /// of the table of settings; of custom matrices, the names of those that differ.
 std::vector<SettingDifference> setting_differences(const Session& session);

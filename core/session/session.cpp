@@ -130,25 +130,31 @@ void read_options(Session& session, const Json& json, bool experiment, const std
     }
 }
 
-constexpr std::string_view k_head = "head", k_layer = "layer";
+constexpr std::string_view k_head = "head", k_layer = "layer", k_on_cpu = "on_cpu";
 
 /// Reads what is pinned: an experiment, and which head and layer of it are shown.
 Pinned read_pinned(const Json& json, const TypedNumbers& typed, std::string_view source) {
     require_object(json, source, "pinned");
     Session session;
     Json shown = Json::object();
+    bool on_cpu = false;
     for (const auto& [name, value] : json.items()) {
         if (name == "experiment")
             read_options(session, value, true, "pinned.experiment", typed, source);
         else if (name == k_head || name == k_layer)
             shown[name] = value;
+        else if (name == k_on_cpu && value.is_boolean())
+            on_cpu = value.get<bool>();
+        else if (name == k_on_cpu)
+            refuse_json(source, "pinned.on_cpu", "expected true or false");
         else
             refuse_unknown(source, "pinned.", name,
-                           std::vector<std::string>{"experiment", std::string(k_head), std::string(k_layer)});
+                           std::vector<std::string>{"experiment", std::string(k_head), std::string(k_layer),
+                                                    std::string(k_on_cpu)});
     }
     read_options(session, shown, false, "pinned", typed, source);
     const Presentation& p = session.presentation;
-    return {std::move(session.experiment), p.head, p.layer()};
+    return {std::move(session.experiment), p.head, p.layer(), on_cpu};
 }
 
 void require_readable_again(const Session& session) {
@@ -196,6 +202,7 @@ Json settings_json(const Session& session) {
     json["pinned"] = {{"experiment", options_json(pinned, true)},
                       {std::string(k_head), shown(k_head)},
                       {std::string(k_layer), shown(k_layer)}};
+    if (session.pinned->on_cpu) json["pinned"][k_on_cpu] = true;
     return json;
 }
 

@@ -16,7 +16,8 @@ namespace attnscope {
 struct Pinned {
     Experiment experiment;
     HeadChoice head;
-    int layer = 1;  ///< of a stack, 1 … 24
+    int layer = 1;        ///< of a stack, 1 … 24
+    bool on_cpu = false;  ///< computed by the CPU, even where the GPU computes what is live
     bool operator==(const Pinned&) const = default;
 };
 

@@ -629,6 +629,31 @@ TEST(WorkerBackendTest, BothSlotsAreComputedOnWhatIsChosenAndAgainWhenItIsLost) 
     take_both(BackendKind::cpu);
 }
 
+TEST(WorkerBackendTest, ASlotMayStayOnTheProcessorAndTakesNothingOverFromTheCard) {
+    const auto card = std::make_shared<test::FakeBackend>();
+    Worker worker({}, {});
+    worker.compute_on(choosing(card));
+    worker.request(SlotName::live, seeded(1));
+    worker.wait();
+    const auto live = worker.take();
+    const auto pinned = [&](bool on_cpu) {
+        worker.request(SlotName::pinned, seeded(1), on_cpu);
+        worker.wait();
+        return worker.take();
+    };
+    const auto on_cpu = pinned(true);
+    ASSERT_TRUE(live && live->trace && on_cpu && on_cpu->trace);
+    EXPECT_EQ(live->trace->backend, BackendKind::gpu);
+    EXPECT_EQ(on_cpu->trace->backend, BackendKind::cpu);
+    for (const StageRecord& record : on_cpu->trace->records)
+        EXPECT_NE(record.stage, live->trace->stage(record.stage->key())) << record.stage->name();
+    const auto on_card = pinned(false);
+    ASSERT_TRUE(on_card && on_card->trace);
+    EXPECT_EQ(on_card->trace->backend, BackendKind::gpu);
+    for (const StageRecord& record : on_card->trace->records)
+        EXPECT_NE(record.stage, on_cpu->trace->stage(record.stage->key())) << record.stage->name();
+}
+
 TEST(WorkerBackendTest, ACardThatFailsForOneSlotIsLeftByBoth) {
     std::atomic<bool> lost = false;
     const auto card = std::make_shared<test::FakeBackend>(

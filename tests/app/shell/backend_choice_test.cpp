@@ -1,9 +1,12 @@
 // The window with a backend other than the CPU.
+#include <algorithm>
+
 #include "core/gpu/shaders.h"
 #include "core/graph/stage_table.h"
 #include "core/op/op.h"
 #include "tests/fake_backend.h"
 #include "tests/interface.h"
+#include "tests/screen_texts.h"
 
 namespace attnscope {
 namespace {
@@ -159,6 +162,31 @@ TEST_F(BackendChoiceTest, TheListInTheStatusBarChooses) {
     EXPECT_EQ(computed_by(), BackendKind::gpu);
     EXPECT_EQ(workspace->state().backend, BackendWish::gpu);
     EXPECT_EQ(contexts_, 1) << "one choice is one choice";
+}
+
+TEST_F(BackendChoiceTest, TheGpuIsComparedWithTheCpu) {
+    start_on(BackendWish::gpu);
+    if (!window || IsSkipped()) return;
+    workspace->run(*find_action("compare.cpu"));
+    settle();
+    const Trace &a = *document().slot(SlotName::pinned)->trace, &b = *document().trace();
+    EXPECT_EQ(a.backend, BackendKind::cpu);
+    EXPECT_EQ(b.backend, BackendKind::gpu);
+    EXPECT_EQ(a.experiment, b.experiment);
+    const auto shows = [&](const char* text) {
+        const std::vector<test::ScreenText> texts = test::texts_on_screen();
+        return std::ranges::any_of(texts,
+                                   [&](const test::ScreenText& each) { return each.text.starts_with(text); });
+    };
+    EXPECT_TRUE(shows("AiscomputedbytheCPU"));
+    EXPECT_TRUE(shows("pinned,ontheCPU"));
+    // Sums in another order, no other numbers.
+    ASSERT_TRUE(document().comparison() && document().comparison()->difference);
+    for (const StageComparison& stage : document().comparison()->stages)
+        EXPECT_LT(stage.largest, 1e-4) << stage.key.stage->name;
+    workspace->run(*find_action("compare.exchange"));
+    settle();
+    EXPECT_EQ(document().slot(SlotName::pinned)->trace->backend, BackendKind::cpu) << "A stays there";
 }
 
 }  // namespace

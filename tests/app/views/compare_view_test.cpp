@@ -250,6 +250,23 @@ TEST_F(CompareViewTest, WhereNotAllBarsFitTheLargestOfEachSideAreShown) {
     }
 }
 
+TEST_F(CompareViewTest, TwoStepsOfTrainingAreCompared) {
+    start(load_example("learned-induction"), 1600, 1000);
+    const int last = document().experiment().training.step;
+    ASSERT_GT(last, 1);
+    const Matrix trained = document().trace()->find_chosen("weights"_stage)->buffer.host().head(0);
+    compare_with("half the steps");
+    settle();
+    ASSERT_TRUE(document().session().pinned);
+    EXPECT_EQ(document().session().pinned->experiment.training.step, last);
+    EXPECT_EQ(document().experiment().training.step, last / 2);
+    const Trace& a = *document().slot(SlotName::pinned)->trace;
+    EXPECT_EQ(a.find_chosen("weights"_stage)->buffer.host().head(0), trained);
+    EXPECT_NE(document().trace()->find_chosen("weights"_stage)->buffer.host().head(0), trained);
+    ASSERT_TRUE(document().comparison() && document().comparison()->difference);
+    EXPECT_TRUE(document().comparison()->difference->facts.differs());
+}
+
 TEST_F(CompareViewTest, HeadsAreCalledByTheirNames) {
     start(load_example("designed-heads"), 1600, 1000);
     compare_with("another head");

@@ -609,7 +609,7 @@ TEST(ExampleTest, MhaDrawsItsWeightsInTheOrderOfMultiheadAttention) {
 
 Session with_something_pinned() {
     Session session = load_example("multi-head");
-    session.pinned = Pinned{session.experiment, {HeadChoice::Kind::one, 1}, 3};
+    session.pinned = Pinned{session.experiment, {HeadChoice::Kind::one, 1}, 3, true};
     session.pinned->experiment.weights.seed = Seed::from_unsigned(18446744073709551615ULL);
     session.pinned->experiment.weights.custom.emplace("scores", CustomMatrix(Matrix::Constant(8, 8, 0.1f)));
     return session;
@@ -623,6 +623,9 @@ TEST(SessionTest, WhatIsPinnedIsReadBackFromBothKindsOfFile) {
     both.experiment.weights.custom.emplace("scores", CustomMatrix(Matrix::Constant(8, 8, 0.7f)));
     EXPECT_EQ(session_from_safetensors(to_safetensors(both), "file.safetensors"), both);
     EXPECT_EQ(to_json(Session{}).find("pinned"), std::string::npos);
+    both.pinned->on_cpu = false;
+    EXPECT_EQ(to_json(both).find("on_cpu"), std::string::npos);
+    EXPECT_EQ(session_from_json(to_json(both), "file.json"), both);
 }
 
 TEST(SessionTest, WhatIsWrongWithWhatIsPinnedIsNamedByItsPath) {
@@ -634,6 +637,7 @@ TEST(SessionTest, WhatIsWrongWithWhatIsPinnedIsNamedByItsPath) {
     expect_refusal(R"({"pinned": {"haed": 3}})",
                    "file.json: the field \"pinned.haed\" is unknown; did you mean \"head\"?");
     expect_refusal(R"({"pinned": {"theme": "dark"}})", "file.json: the field \"pinned.theme\" is unknown");
+    expect_refusal(R"({"pinned": {"on_cpu": 1}})", "file.json: pinned.on_cpu: expected true or false");
     expect_refusal(R"({"pinned": {"head": "x"}})", "file.json: pinned.head: ");
     expect_refusal(R"({"pinned": {"experiment": {"heads": 3}}})", "file.json: pinned.experiment: ");
     expect_refusal(R"({"pinned": {"experiment": {"given": {"scores": [[1], [1, 2]]}}}})",
