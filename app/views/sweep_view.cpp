@@ -210,12 +210,10 @@ std::string spread_words(const SweepScene& scene, const Cell& cell) {
 
 /// Marks the center of each row's local window, if there are windows.
 void mark_centers(const Ui& ui, ImDrawList& list, const ShownStage& shown, const MatrixPlace& place) {
-    const Stage* centers = shown.trace->find(mechanism_of(shown.trace->experiment).center);
-    if (!centers || (shown.head.kind == HeadChoice::Kind::mean && centers->shape().heads > 1)) return;
-    const int head = std::clamp(shown.head_index(), 0, centers->shape().heads - 1);
+    const std::vector<float> centers = window_centers(*shown.trace, shown.head);
     const float half = std::min(ui.px(5), place.rows.pitch / 4);
-    for (int i = 0; i < place.rows.count && half >= 2; ++i) {
-        const float key = centers->buffer.at(head, i, 0);  // from 0
+    for (int i = 0; i < std::ssize(centers) && half >= 2; ++i) {
+        const float key = centers[static_cast<std::size_t>(i)];
         if (!(key >= 0 && key < static_cast<float>(place.columns.count))) continue;
         const float x = place.columns.origin + (key + 0.5f) * place.columns.pitch,
                     y = place.rows.begin(i + 1);
@@ -267,10 +265,12 @@ void panel(Desk& desk, const Ui& ui, const SweepScene& scene, Panel which, const
     const bool has_gaps =
         !is_frame &&
         (scene.swept.spread->count.array() < static_cast<float>(scene.swept.frames.size())).any();
-    const std::string facts = is_frame ? kind_of(scene.swept.of.sweep, scene.shown.trace->experiment)
-                              : which == Panel::deviation ? "standard deviation"
-                              : has_gaps                  ? "where defined"
-                                                          : "";
+    const bool marks = is_frame && !window_centers(*scene.shown.trace, scene.shown.head).empty();
+    const std::string facts =
+        is_frame ? kind_of(scene.swept.of.sweep, scene.shown.trace->experiment) + (marks ? ", marked" : "")
+        : which == Panel::deviation ? "standard deviation"
+        : has_gaps                  ? "where defined"
+                                    : "";
     const float room = at.rights[i_of] - place.view().min.x;
     const auto has_room = [&](const std::string& text) { return text_width(ui.fonts.title, text) <= room; };
     const bool says_setting = sweeps_numbers(scene.swept.of.sweep) && has_room(scene.frame->shown.name);

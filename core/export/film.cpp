@@ -32,6 +32,8 @@ public:
     /// name of the frame becomes its title.
     virtual std::optional<Session> frame(int index, const std::function<void()>& still_wanted) = 0;
     virtual std::string name() const = 0;  ///< of the newest frame
+    /// Whether its pictures mark what local windows are centered on.
+    virtual bool marks_centers() const { return false; }
 };
 
 /// The steps of the session's training run, repeated.
@@ -75,7 +77,12 @@ public:
         at_ = static_cast<std::size_t>(index);
         return steps_[at_].session;
     }
-    std::string name() const override { return step_title(sweep_, steps_[at_].value); }
+    std::string name() const override {
+        const std::string title = step_title(sweep_, steps_[at_].value),
+                          kind = kind_of(sweep_, steps_[at_].session.experiment);
+        return kind.empty() ? title : fmt::format("{}: {}", title, kind);
+    }
+    bool marks_centers() const override { return sweep_ == Sweep::normalizer; }
 
 private:
     Sweep sweep_;
@@ -93,12 +100,13 @@ using ContactSheets = std::map<std::string, std::vector<SheetFrame>>;
 
 /// Adds what a frame shows of each stage.
 void add_frame(ContactSheets& sheets, const std::shared_ptr<const Trace>& trace, const ExportRequest& request,
-               const std::string& name) {
+               const FilmCourse& course) {
     constexpr std::size_t k_most_cells = std::size_t{1} << 25;
     for (const ExportItem& item : plan_export(*trace, request)) {
         if (item.view) continue;
         auto& frames = sheets[std::filesystem::path(item.file_name).stem().string()];
-        frames.push_back({trace, item.stage, item.head, name});
+        const bool marks = course.marks_centers() && item.stage->info->role == StageRole::weights;
+        frames.push_back({trace, item.stage, item.head, course.name(), marks});
         if (item.stage->shape().size() * frames.size() > k_most_cells)
             throw Error(
                 ErrorKind::too_large,
@@ -213,7 +221,7 @@ std::vector<std::string> export_film(const Session& session, const FilmRequest& 
             const auto kept = std::make_shared<const Trace>(trace_for(frame, each, options));
             const Trace& trace = *kept;
             if (as_sheet) {
-                add_frame(sheets, kept, drawn, course->name());
+                add_frame(sheets, kept, drawn, *course);
                 continue;
             }
             for (const ExportItem& item : plan_export(trace, each))

@@ -472,8 +472,11 @@ Sheet contact_sheet(std::span<const SheetFrame> frames, const Presentation& pres
         const int index = static_cast<int>(sheet.panels.size());
         sheet.panels.push_back({.figure = std::move(figure), .row = index / line, .column = index % line});
     };
-    for (const SheetFrame& frame : frames)
-        add(panel_of(*frame.trace, *frame.stage, frame.head, one_range, frame.name));
+    for (const SheetFrame& frame : frames) {
+        Figure figure = panel_of(*frame.trace, *frame.stage, frame.head, one_range, frame.name);
+        if (frame.marks_centers) figure.centers = window_centers(*frame.trace, frame.head);
+        add(std::move(figure));
+    }
     if (spread) {
         const SheetFrame& first = frames.front();
         const Figure like = panel_of(*first.trace, *first.stage, first.head, one_range, "");

@@ -30,7 +30,8 @@ struct SheetFrame {
     std::shared_ptr<const Trace> trace;
     StagePtr stage;
     HeadChoice head;
-    std::string name;  ///< "Seed 124"
+    std::string name;            ///< "Seed 124"
+    bool marks_centers = false;  ///< of local windows
 };
 /// The presentation with the range of all frames: 0 … 1 for weights, unless it has another; else from the
 /// smallest to the largest number.

@@ -101,7 +101,8 @@ struct Figure {
     std::vector<CellMark> marks;     ///< row-major
     std::vector<bool> fully_masked;  ///< per row: every key is masked, so that its weights are zeros
     std::vector<bool>
-        fully_masked_columns;  ///< per column: every query is masked, and the softmax is over queries
+        fully_masked_columns;    ///< per column: every query is masked, and the softmax is over queries
+    std::vector<float> centers;  ///< per row: the column, from 0, that its window is centered on; empty: none
     ColorScale scale{nullptr, 0, 1};
     bool clipped_above = false;  ///< values exceed the ends of the scale
     bool clipped_below = false;

@@ -31,6 +31,29 @@ struct Pen {
     }
 };
 
+/// A triangle at the foot of each row points at the cell that its local window is centered on.
+void draw_centers(const Pen& pen) {
+    const Figure& figure = pen.figure;
+    const Box& matrix = pen.layout.matrix;
+    if (figure.centers.empty() || figure.columns == 0) return;
+    const double width = figure.cell_width(), height = figure.cell_height(),
+                 half = std::min(width, height) / 6;
+    for (int i = 0; i < std::ssize(figure.centers); ++i) {
+        const double key = figure.centers[static_cast<std::size_t>(i)];
+        if (!(key >= 0 && key < figure.columns)) continue;
+        const double x = matrix.x + (key + 0.5) * width, y = matrix.y + (i + 1) * height - half / 3;
+        cairo_move_to(pen.cairo, x - half, y);
+        cairo_line_to(pen.cairo, x + half, y);
+        cairo_line_to(pen.cairo, x, y - half);
+        cairo_close_path(pen.cairo);
+        set_source(pen.cairo, pen.theme().text);
+        cairo_fill_preserve(pen.cairo);
+        set_source(pen.cairo, pen.theme().background);
+        cairo_set_line_width(pen.cairo, half / 4);
+        cairo_stroke(pen.cairo);
+    }
+}
+
 void draw_title(const Pen& pen) {
     const FigureLayout& layout = pen.layout;
     const double title = pen.face.extent(layout.title_text, layout.title_style).ascent;
@@ -301,6 +324,7 @@ void draw_matrix(const Figure& figure, const FigureLayout& layout, const TextFac
     draw_edges(pen);
     draw_cells(figure, layout, cairo, options.medium);
     draw_values(figure, layout, face, cairo, options);
+    draw_centers(pen);
     draw_row_labels(pen);
     draw_column_labels(pen);
     draw_axis_titles(pen);

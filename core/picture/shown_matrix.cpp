@@ -6,6 +6,7 @@
 
 #include "core/error.h"
 #include "core/graph/formula.h"
+#include "core/mechanism/mechanisms.h"
 
 namespace attnscope {
 namespace {
@@ -92,6 +93,15 @@ MaskedMatrix masked_matrix(const Trace& trace, const Stage& stage, const HeadCho
     for (int h = first + 1; h < end; ++h)
         matrix.open = matrix.open.cwiseMax(mask->buffer.rows(h, 0, mask->shape().rows));
     return matrix;
+}
+
+std::vector<float> window_centers(const Trace& trace, const HeadChoice& choice) {
+    const Stage* stage = trace.find(mechanism_of(trace.experiment).center);
+    if (!stage) return {};
+    const int heads = stage->shape().heads;
+    if (choice.kind != HeadChoice::Kind::one && heads > 1) return {};
+    const Eigen::VectorXf centers = stage->buffer.column(std::clamp(choice.head, 0, heads - 1), 0);
+    return {centers.begin(), centers.end()};
 }
 
 std::string formula_shown(const Trace& trace, const Stage& stage, const HeadChoice& choice) {

@@ -59,6 +59,10 @@ struct MaskedMatrix {
 /// Throws as shown_matrix().
 MaskedMatrix masked_matrix(const Trace& trace, const Stage& stage, const HeadChoice& choice);
 
+/// The key, from 0, that the local window of each row is centered on, as the trace computed it; empty where
+/// there are no windows, and for a mean of heads whose windows differ.
+std::vector<float> window_centers(const Trace& trace, const HeadChoice& choice);
+
 /// The formula() of what is shown: the stage's, or that of the mean of its heads.
 std::string formula_shown(const Trace& trace, const Stage& stage, const HeadChoice& choice);
 

@@ -149,7 +149,7 @@ std::string kind_of(Sweep sweep, const Experiment& e) {
     if (sweep != Sweep::normalizer) return "";
     const Normalizer& rule = normalizer_of(e.weighting.normalizer);
     if (!has_window(rule.choice)) return std::string(rule.kind);
-    return fmt::format("{} ±{}, marked", rule.kind, short_text(e.weighting.local_window));
+    return fmt::format("{} ±{}", rule.kind, short_text(e.weighting.local_window));
 }
 
 std::string step_title(Sweep sweep, const std::string& value) {

@@ -9,6 +9,8 @@
 #include "core/learn/training_run.h"
 #include "core/mechanism/evaluate.h"
 #include "core/picture/compose.h"
+#include "core/picture/page.h"
+#include "core/picture/render_vector.h"
 #include "core/picture/spread.h"
 #include "core/session/examples.h"
 #include "core/session/sweep.h"
@@ -94,6 +96,38 @@ TEST(ContactSheetTest, OfATrainingRunHasItsStepsAndNoStatistics) {
         EXPECT_EQ(figure.values[figure.cell(3, 1)], frames[i].stage->buffer.at(0, 3, 1));
     }
     EXPECT_NE(sheet.panels[0].figure.values, sheet.panels[4].figure.values) << "it learns";
+}
+
+TEST(ContactSheetTest, MarksWhatLocalWindowsAreCenteredOn) {
+    Session session = swept(Sweep::normalizer);
+    std::vector<SheetFrame> frames;
+    std::vector<std::string> values;
+    for (const SweepStep& step : sweep_steps(session, Sweep::normalizer, 9)) {
+        auto trace = std::make_shared<const Trace>(evaluate(step.session.experiment));
+        frames.push_back({trace, trace->stage("weights"_stage), {}, step.value, true});
+        values.push_back(step.value);
+    }
+    const Sheet sheet = contact_sheet(frames, session.presentation, false);
+    int marked = 0;
+    for (std::size_t i = 0; i < frames.size(); ++i) {
+        SCOPED_TRACE(values[i]);
+        const Figure& figure = sheet.panels[i].figure;
+        const Stage* center = frames[i].trace->find("center"_stage);
+        ASSERT_EQ(figure.centers.empty(), center == nullptr);
+        if (!center) continue;
+        ASSERT_EQ(std::ssize(figure.centers), figure.rows);
+        for (int row = 0; row < figure.rows; ++row)
+            EXPECT_EQ(figure.centers[static_cast<std::size_t>(row)], center->buffer.at(0, row, 0));
+        // Where they are not marked the picture differs.
+        frames[i].marks_centers = false;
+        const Sheet plain = contact_sheet(std::span(&frames[i], 1), session.presentation, false);
+        frames[i].marks_centers = true;
+        const Sheet with = contact_sheet(std::span(&frames[i], 1), session.presentation, false);
+        const TextFace face;
+        EXPECT_NE(render_svg(page_of(plain, face), ""), render_svg(page_of(with, face), ""));
+        ++marked;
+    }
+    EXPECT_EQ(marked, 2) << "local-m and local-p";
 }
 
 TEST(ContactSheetTest, HasEveryValueTheMeanAndTheSpreadOnOneRange) {
