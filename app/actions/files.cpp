@@ -66,7 +66,8 @@ std::string take(ActionContext& context, const std::string& path, const CustomIm
     return "loaded the picture ";
 }
 
-std::string take(ActionContext& context, const std::string&, const std::string& text) {
+std::string take(ActionContext& context, const std::string& path, const std::string& text) {
+    remember_file(context.saved, path);
     if (context.document.why_unused(option_named("corpus")).empty()) {
         Experiment other = learning_from(context.document.experiment(), text);
         context.document.change([&](Session& s) { s.experiment = std::move(other); });

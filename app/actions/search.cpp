@@ -104,9 +104,21 @@ std::vector<std::string> values_of(const Option& option) {
     return values;
 }
 
-/// Shows where an option is set: its row in the panel; the dialog of what is exported; the sentence.
+/// A setting whose control stands in a view.
+struct ViewSetting {
+    OptionName option;
+    ViewKind view;
+};
+constexpr ViewSetting k_view_settings[] = {
+    {"mass", ViewKind::lines}, {"head-names", ViewKind::heads}, {"sweep", ViewKind::sweep}};
+
+/// Shows where an option is set: its row in the panel; its view; the dialog of what is exported; the
+/// sentence.
 void go_to(ActionContext& context, const Option& option) {
     if (is_of_exports(option)) return context.interaction.open(Dialog::exporting);
+    for (const ViewSetting& each : k_view_settings)
+        if (each.option == option.name)
+            return context.document.change([&](Session& s) { s.presentation.view = each.view; });
     context.interaction.reveal = option.name;
     context.saved.panels.experiment_open = true;
 }

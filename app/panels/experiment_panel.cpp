@@ -106,6 +106,33 @@ void section_rows(Desk& desk, const Ui& ui, OptionSection section) {
 
 }  // namespace
 
+constexpr float k_other_margin = 18;  ///< units: that of the rows
+
+/// What the panel has for other mechanisms, on one line; the tooltip says which has it.
+void other_sections_line(const Desk& desk, const Ui& ui) {
+    const std::span<const OptionSection> own = mechanism_of(desk.document.experiment()).sections;
+    std::string names, reasons;
+    for (const auto& [section, name] : choices<OptionSection>()) {
+        if (section == OptionSection::presentation || std::ranges::find(own, section) != own.end()) continue;
+        std::string having;
+        for (const Mechanism* other : mechanisms())
+            if (std::ranges::find(other->sections, section) != other->sections.end())
+                having += (having.empty() ? "" : " or ") + std::string(name_of(other->choice));
+        names += (names.empty() ? "" : ", ") + std::string(name);
+        reasons += fmt::format("{}{}: set mechanism to {}", reasons.empty() ? "" : "\n", name, having);
+    }
+    if (names.empty()) return;
+    const std::string text = "Other mechanisms: " + names;
+    const ImVec2 at{ImGui::GetWindowPos().x + ui.px(k_other_margin),
+                    ImGui::GetCursorScreenPos().y + ui.px(10)};
+    const float width = ImGui::GetWindowContentRegionMax().x - ui.px(k_other_margin + 8);
+    ImGui::SetCursorScreenPos(at);
+    ImGui::InvisibleButton("other sections", {width, ui.px(20)});
+    tooltip(ui, text + "\n" + reasons);
+    draw_text(ImGui::GetWindowDrawList(), ui.fonts.caption, {at.x, at.y + ui.px(3)}, ink(ui.theme.secondary),
+              fitted(ui.fonts.caption, text, width));
+}
+
 void experiment_panel(Desk& desk, const Ui& ui, const Area& area) {
     ImGui::SetCursorScreenPos(area.min);
     ImGui::GetWindowDrawList()->AddRectFilled(area.min, area.max, ink(ui.theme.panel));
@@ -122,6 +149,7 @@ void experiment_panel(Desk& desk, const Ui& ui, const Area& area) {
         ImGui::PopID();
     }
     ui.controls.section.name.clear();
+    other_sections_line(desk, ui);
     ImGui::Dummy({1, ui.px(12)});
     ImGui::EndChild();
     // What has no row now: it is set elsewhere, or has no effect.

@@ -333,13 +333,12 @@ void how_pictures_look(Desk& desk, const Ui& ui) {
     row(ui, "Title", [&] {
         std::optional<std::string>& title = form.presentation.title;
         std::string text = title.value_or("");
-        line_field(ui, "##title", title ? "none" : "the stage's name and formula", "The title of the picture",
-                   text);
+        const std::string before = text;
+        line_field(ui, "##title", title ? "none" : "the stage's name and formula",
+                   "The title of the picture; clear it for none, right-click for the stage's name", text);
+        if (ImGui::IsItemClicked(1)) return title.reset();
         text.resize(code_point_begin(text, k_max_caption_bytes));
-        if (!text.empty())
-            title = text;
-        else if (title && !title->empty())
-            title.reset();
+        if (text != before) title = text;
     });
     row(ui, form.presentation.width ? "Values" : "Cell size", [&] {
         if (form.presentation.width) return values_in_cells(ui, form);
@@ -418,6 +417,15 @@ void preview(Desk& desk, const Ui& ui) {
 }
 
 /// "writes weights.png and 3 more", or the reason why nothing can be written.
+/// At most so many files: a sheet and a GIF are one, other formats have one for each frame.
+std::size_t files_of_film(const ExportForm& form, const std::vector<FileFormat>& formats) {
+    if (form.presentation.compose == Compose::film) return formats.size();
+    std::size_t files = 0;
+    for (const FileFormat format : formats)
+        files += format == FileFormat::gif ? 1 : static_cast<std::size_t>(form.frames);
+    return files;
+}
+
 Plan plan_of(Desk& desk) {
     const ExportForm& form = desk.state.export_form;
     const std::vector<FileFormat> formats = formats_of(form);
@@ -435,7 +443,7 @@ Plan plan_of(Desk& desk) {
                     ? fmt::format("writes at most {} values of {}", form.frames, option_of(sweep))
                     : fmt::format("writes {} of the steps 0 to {}", form.frames,
                                   desk.document.experiment().training.step),
-                true, 1};
+                true, files_of_film(form, formats)};
     }
     try {
         const auto items = plan_export(*desk.document.trace(), request_of(desk));

@@ -25,6 +25,8 @@ void heading(const Column& c, const std::string& title, const std::string& deriv
 /// A label to the left of a value that is `beside` pixels wide, `below` units lower than the line; on a line
 /// of its own if both do not fit on one.
 void put_beside(const Column& c, const std::string& label, float beside, float below);
+/// The tooltip of a step's label, which is as wide as `width` pixels; `y` is the top of its line.
+void explain_step(const Column& c, const std::string& label, float y, float width);
 /// A label and a value that can be selected and copied, with a rule below.
 void line(const Column& c, const std::string& label, double value, bool rule);
 /// Wrapped text; nothing if it is empty.

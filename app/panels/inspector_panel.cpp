@@ -48,7 +48,9 @@ void title(const Column& c, const Trace& trace, const InspectedCell& at, const P
         kind += at.head < 0 ? ", mean of heads" : fmt::format(", head {}", at.head + 1);
     const std::string place = fmt::format("row {} · column {}", at.cell.row + 1, at.cell.column + 1);
     heading(c, upper(kind), place);
-    const std::string value = value_text(proof.value);
+    const bool is_weight = at.stage->info->unit == Unit::probability;
+    const std::string value =
+        is_weight && std::abs(proof.value) < 0.001F ? reading_text(proof.value) : value_text(proof.value);
     const float room = c.width() - text_width(c.ui.fonts.mono_large, value) - c.ui.px(12);
     // In a narrow panel the value is on its own line.
     const bool two_lines =

@@ -101,6 +101,7 @@ void table_line(const Column& c, const PairedStep& step, bool last, Differs diff
     const bool above = text_width(font, step.label) > room;
     draw_text(c.list, font, {c.left, c.y() + c.ui.px(4)}, ink(last ? theme.text : theme.secondary),
               step.label, Align::left, above ? c.width() : room);
+    explain_step(c, step.label, c.y(), std::min(text_width(font, step.label), room));
     if (above) c.advance(17);
     const float y = c.y();
     const bool news = differs == Differs::marked && step.a != step.b;

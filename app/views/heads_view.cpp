@@ -40,8 +40,9 @@ std::string numbers_text(const SurveyedHead& head, const Presentation& presentat
 
 /// The names of the heads, to type; returns its width, 0 where the room behind `left` is too small.
 float names_field(Desk& desk, const Ui& ui, const Area& area, float y, float left) {
-    const float width = ui.px(230), label = text_width(ui.fonts.body, "Names") + ui.px(8);
-    if (area.width() - left < 2 * width) return 0;
+    const float label = text_width(ui.fonts.body, "Names") + ui.px(8);
+    const float width = std::min(ui.px(230), area.width() - left - label);
+    if (width < ui.px(60)) return 0;
     draw_text(ImGui::GetWindowDrawList(), ui.fonts.body, {area.max.x - width - label, y + ui.px(4)},
               ink(ui.theme.secondary), "Names");
     ImGui::SetCursorScreenPos({area.max.x - width, y});
@@ -96,8 +97,10 @@ void header(Desk& desk, const Ui& ui, const Area& area, const Survey* survey, co
             : "below each head: its name, or the simple pattern that it matches best, 0 to 1";
     const std::string text = survey && !survey->problem.empty() ? survey->problem : help;
     const float names = names_field(desk, ui, area, y, label + ui.px(244));
-    draw_text(list, ui.fonts.caption, {area.min.x + label + ui.px(244), y + ui.px(6)}, ink(ui.theme.faint),
-              text, Align::left, area.width() - label - ui.px(244) - names);
+    const float room = area.width() - label - ui.px(244) - names;
+    if (room >= ui.px(60))
+        draw_text(list, ui.fonts.caption, {area.min.x + label + ui.px(244), y + ui.px(6)},
+                  ink(ui.theme.faint), text, Align::left, room);
 }
 
 /// One range for all: 0 … 1 for weights, else that of all heads of all layers.

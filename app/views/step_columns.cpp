@@ -492,7 +492,7 @@ void others(const Context& c) {
     draw_text(c.list, c.ui.fonts.caption, {c.at.labels_left, c.at.rows.end() + c.ui.px(3)},
               ink(c.ui.theme.secondary),
               fmt::format("+ {} others, weight {}  ·  scroll for more", c.scene.row.keys() - c.at.rows.count,
-                          cell_text(weight)));
+                          reading_text(weight)));
 }
 
 void scroll(const Context& c, const Area& area) {

@@ -208,6 +208,18 @@ std::string spread_words(const SweepScene& scene, const Cell& cell) {
                        count < values ? fmt::format("; defined at {} of {} values", count, values) : "");
 }
 
+/// What the mean gives a word itself, and the others; "" where rows and columns are not the same words.
+std::string diagonal_text(const SweepScene& scene) {
+    const Matrix& mean = scene.swept.spread->mean;
+    const ShownStage& shown = scene.shown;
+    const bool same_words =
+        mean.rows() == mean.cols() && mean.rows() > 1 && shown.trace->rows == shown.trace->columns;
+    if (!same_words || shown.stage->info->unit != Unit::probability || !mean.allFinite()) return "";
+    const auto count = static_cast<float>(mean.rows());
+    return fmt::format("diagonal {:.3f}, others {:.3f} on average", mean.diagonal().mean(),
+                       (mean.sum() - mean.diagonal().sum()) / (count * (count - 1)));
+}
+
 /// Marks the center of each row's local window, if there are windows.
 void mark_centers(const Ui& ui, ImDrawList& list, const ShownStage& shown, const MatrixPlace& place) {
     const std::vector<float> centers = window_centers(*shown.trace, shown.head);
@@ -270,6 +282,7 @@ void panel(Desk& desk, const Ui& ui, const SweepScene& scene, Panel which, const
         is_frame ? kind_of(scene.swept.of.sweep, scene.shown.trace->experiment) + (marks ? ", marked" : "")
         : which == Panel::deviation ? "standard deviation"
         : has_gaps                  ? "where defined"
+        : which == Panel::mean      ? diagonal_text(scene)
                                     : "";
     const float room = at.rights[i_of] - place.view().min.x;
     const auto has_room = [&](const std::string& text) { return text_width(ui.fonts.title, text) <= room; };

@@ -394,6 +394,7 @@ std::string why_not_composed(Compose compose, const Trace& trace, const Stage& s
 Sheet sheet_of(Figure figure, const Presentation& presentation) {
     Sheet sheet;
     sheet.title = std::exchange(figure.title, "");
+    sheet.typesets_title = figure.typesets_title;
     sheet.subtitle = std::exchange(figure.subtitle, "");
     sheet.theme = figure.theme;
     sheet.paper = presentation.paper();
@@ -514,6 +515,7 @@ Sheet compose(const Trace& trace, const Stage& stage, const HeadChoice& head,
     const std::string name =
         composition.has_its_facts ? stage_heading(stage.key()) : stage_heading(*stage.info);
     sheet.title = presentation.title.value_or(composition.is_of_stage ? name : "");
+    sheet.typesets_title = !presentation.title;
     if (composition.has_its_facts && !sheet.title.empty()) sheet.subtitle = whole.subtitle;
     if (!composition.has_its_facts && !sheet.title.empty() && presentation.title && composition.is_of_stage)
         sheet.subtitle = name;

@@ -207,6 +207,7 @@ void set_title(Figure& figure, const Trace& trace, const Presentation& presentat
     const bool titled = presentation.title.has_value();
     const std::string all = side_by_side(facts, {is_designed(trace.experiment) ? "designed" : ""});
     figure.title = presentation.title.value_or(name);
+    figure.typesets_title = !titled;
     if (!figure.title.empty()) figure.subtitle = titled ? unbroken(name) + k_between + all : all;
 }
 

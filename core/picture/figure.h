@@ -85,7 +85,8 @@ enum class FigureType : std::uint8_t {
 
 /// A plain value, rows × columns; independent of the trace it was made from.
 struct Figure {
-    std::string title;     ///< empty: none
+    std::string title;            ///< empty: none
+    bool typesets_title = false;  ///< its subscripts: it is a stage's name, not anyone's words
     std::string subtitle;  ///< formula, shape, axes, head; lines break between these facts, not within them
     std::string range_caption;            ///< the source of the color bar's range
     std::string row_title, column_title;  ///< what the rows and columns are: "queries", "keys"; empty: none
@@ -101,8 +102,9 @@ struct Figure {
     std::vector<CellMark> marks;     ///< row-major
     std::vector<bool> fully_masked;  ///< per row: every key is masked, so that its weights are zeros
     std::vector<bool>
-        fully_masked_columns;    ///< per column: every query is masked, and the softmax is over queries
-    std::vector<float> centers;  ///< per row: the column, from 0, that its window is centered on; empty: none
+        fully_masked_columns;  ///< per column: every query is masked, and the softmax is over queries
+    std::vector<float> centers =
+        {};  ///< per row: the column, from 0, that its window is centered on; empty: none
     ColorScale scale{nullptr, 0, 1};
     bool clipped_above = false;  ///< values exceed the ends of the scale
     bool clipped_below = false;

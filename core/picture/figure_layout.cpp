@@ -169,12 +169,11 @@ double value_size(const Figure& figure, const TextFace& face) {
 
 void place_title(const Figure& figure, const TextFace& face, FigureLayout& layout, double text_width) {
     const Measures& m = measures_of(figure);
-    // A panel is named by its symbol, "W_q"; a title may be anyone's words.
     layout.title_style = {.font = Font::sans_semibold,
                           .size = m.title,
                           .max_width = text_width,
                           .wrap = true,
-                          .formula = figure.type == FigureType::panel};
+                          .formula = figure.typesets_title || figure.type == FigureType::panel};
     layout.subtitle_style = {
         .font = Font::sans, .size = m.subtitle, .max_width = text_width, .wrap = true, .formula = true};
     layout.title_text = face.displayable(figure.title, Spaces::kept);

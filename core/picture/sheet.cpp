@@ -204,6 +204,7 @@ Figure frame_of(const Sheet& sheet) {
     const Figure& first = sheet.panels.front().figure;
     Figure frame;
     frame.title = sheet.title;
+    frame.typesets_title = sheet.typesets_title;
     frame.subtitle = sheet.subtitle;
     frame.range_caption = first.range_caption;
     frame.unit = first.unit;

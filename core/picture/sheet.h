@@ -29,6 +29,7 @@ struct SheetAxis {
 
 /// A plain value, as Figure is. The panels have the type of paper.
 struct Sheet {
+    bool typesets_title = false;     ///< as that of a figure
     std::string title, subtitle;     ///< empty: none
     std::vector<SheetPanel> panels;  ///< at least one
     bool flows = false;  ///< the panels follow one another in lines, whatever their rows and columns

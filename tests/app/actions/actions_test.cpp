@@ -467,6 +467,14 @@ TEST_F(ActionTest, TheCopiedScriptOfARunTrainsTheSameSteps) {
     EXPECT_EQ(copied, recipe(*document.trace())) << "of the trace, where that is in view";
 }
 
+TEST_F(ActionTest, ATextFileIsRememberedAsWell) {
+    write_file(folder.file("words.txt"), "one two three");
+    ActionContext c = context();
+    take_opened(c, read_to_open(folder.file("words.txt")));
+    EXPECT_EQ(document.experiment().input.text, "one two three");
+    EXPECT_EQ(saved.recent_files, std::vector<std::string>{folder.file("words.txt")});
+}
+
 TEST_F(ActionTest, WhatCannotBeOpenedChangesNothing) {
     write_file(folder.file("broken.json"), "{\"version\": 1, ");
     write_file(folder.file("broken.png"), "\x89PNG\r\n\x1a\nnonsense");

@@ -203,6 +203,40 @@ TEST_F(FilesTest, TheDialogNamesTheStageByItsHeading) {
     EXPECT_NE(place_of("Export##dialog", {"What", "query heads"}).x, -1);
 }
 
+TEST_F(FilesTest, ATitleThatIsClearedIsNoneAndARightClickBringsTheStagesNameBack) {
+    press(Key::e, k_ctrl);
+    const auto title = [&] { return interaction().export_form.presentation.title; };
+    ASSERT_FALSE(title());
+    const ImVec2 field = place_of("Export##dialog", {"Title", "##title"});
+    click(field);
+    play(typing("A"));
+    EXPECT_EQ(title(), "A");
+    play(pressing(Key::backspace));
+    EXPECT_EQ(title(), "") << "empty is empty";
+    click(field, 1);
+    EXPECT_FALSE(title());
+}
+
+TEST_F(FilesTest, TheFilesOfAFilmAreCountedBeforeTheyAreWritten) {
+    press(Key::digit_9);
+    press(Key::e, k_ctrl);
+    ExportForm& form = interaction().export_form;
+    form.what = ExportForm::What::film;
+    form.presentation.compose = Compose::none;
+    push(pressing(Key::a, k_ctrl));
+    play(typing(folder.path()));
+    click(place_of("Export##dialog", {"Export"}));
+    EXPECT_TRUE(form.confirms) << "a file for each of " << form.frames << " frames";
+    EXPECT_EQ(folder.file_count(), 0U);
+    form.confirms = false;
+    form.presentation.compose = Compose::film;
+    step();
+    click(place_of("Export##dialog", {"Export"}));
+    workspace->exporter().wait();
+    settle();
+    EXPECT_EQ(folder.file_count(), 1U) << "one picture is written unasked";
+}
+
 TEST_F(FilesTest, ADialogOpensAgainAfterEscape) {
     for (int i = 0; i < 3; ++i) {
         press(Key::e, k_ctrl);

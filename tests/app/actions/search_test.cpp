@@ -116,6 +116,15 @@ TEST_F(SearchTest, WhatIsCalledOtherwiseIsFound) {
     EXPECT_FALSE(titles("").empty()) << "the actions";
 }
 
+TEST_F(SearchTest, ASettingOfAViewOpensTheViewThatHasIt) {
+    run("Mass");
+    EXPECT_EQ(document.presentation().view, ViewKind::lines);
+    run("Head names");
+    EXPECT_EQ(document.presentation().view, ViewKind::heads);
+    run("Sweep");
+    EXPECT_EQ(document.presentation().view, ViewKind::sweep);
+}
+
 TEST_F(SearchTest, AValueIsSetAndItsRowIsShown) {
     run("mask: causal");
     EXPECT_EQ(document.experiment().weighting.mask.size(), 1u);

@@ -9,6 +9,7 @@
 
 #include "core/error.h"
 #include "core/graph/stage_table.h"
+#include "core/picture/compose.h"
 #include "core/picture/figure_layout.h"
 #include "tests/picture_fixture.h"
 
@@ -371,6 +372,20 @@ TEST(FigureTest, ASenselessCellSizeIsRefused) {
         presentation.cell_size = size;
         EXPECT_THROW(make_figure(trace, *weights, k_first, presentation), Error);
     }
+}
+
+TEST(FigureTest, AStagesNameAsTheTitleHasItsSubscriptAndOnesOwnWordsAreLeftAlone) {
+    const Trace trace = evaluate(Experiment());
+    Presentation presentation;
+    const auto typesets = [&] {
+        const Figure figure = make_figure(trace, *trace.find("W_q"_stage), {}, presentation);
+        const Sheet sheet = compose(trace, *trace.find("W_q"_stage), {}, presentation);
+        EXPECT_EQ(sheet.typesets_title, figure.typesets_title);
+        return lay_out(figure, TextFace()).title_style.formula;
+    };
+    EXPECT_TRUE(typesets());
+    presentation.title = "my_file_name";
+    EXPECT_FALSE(typesets());
 }
 
 }  // namespace
