@@ -26,7 +26,7 @@ protected:
     test::TemporaryFolder folder_;
 };
 
-TEST_F(MemoryTest, NoGroupIsNoLimit) {
+TEST_F(MemoryTest, WithoutAGroupThereIsNoLimit) {
     EXPECT_EQ(control_group_memory(root()), k_unlimited);
     write("proc/self/cgroup", "0::/\n");
     write("sys/fs/cgroup/memory.max", "max\n");

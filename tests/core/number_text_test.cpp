@@ -14,7 +14,7 @@
 namespace attnscope {
 namespace {
 
-TEST(NumberTextTest, CellsShowThreeDigitsAndNeverAZeroThatIsNone) {
+TEST(NumberTextTest, CellsShowThreeDigitsAndZeroOnlyForZero) {
     EXPECT_EQ(cell_text(0.856f), "0.856");
     EXPECT_EQ(cell_text(1), "1.000");
     EXPECT_EQ(cell_text(-0.25), "-0.250");

@@ -75,7 +75,7 @@ TEST(ActionTableTest, EveryActionHasATitleAndStandsInAMenuOnce) {
     }
 }
 
-TEST(ActionTableTest, WhatWorksWhileTypingIsNoKeyThatTypes) {
+TEST(ActionTableTest, ShortcutsThatWorkWhileTypingAreNotCharacters) {
     for (const Action& action : actions()) {
         const bool types = is_printing(action.shortcut.key) && !action.shortcut.mods.ctrl &&
                            !action.shortcut.mods.alt && !action.shortcut.mods.super;

@@ -359,7 +359,7 @@ TEST_F(FilesTest, ABrokenFileGivesANoticeAndLosesNothing) {
     }
 }
 
-TEST_F(FilesTest, ATextFileThatIsNoSentenceIsRefusedByName) {
+TEST_F(FilesTest, ATextFileThatIsNotASentenceIsRefusedByName) {
     const Session before = document().session();
     write_file(folder.file("latin1.txt"), "caf\xe9");
     write_file(folder.file("long.txt"), std::string(k_max_text_bytes + 1, 'a'));

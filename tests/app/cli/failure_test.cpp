@@ -167,7 +167,7 @@ TEST_F(FailureTest, WhatDoesNotFitInMemoryFailsAtOnce) {
                    {"numbers needs", "MiB are free", "--stage"});
 }
 
-TEST_F(FailureTest, ASessionThatIsNoneFailsWithItsName) {
+TEST_F(FailureTest, AnInvalidSessionFailsWithItsName) {
     const auto broken = [&](const std::string& json, const Words& parts) {
         const std::string name = file("broken.json", json);
         Words all = {name + ": "};
@@ -230,7 +230,7 @@ TEST_F(FailureTest, APictureWithoutASessionFails) {
     expect_both_fail(1, {file("plain.png", encode_png(pixel, {}))}, {path("plain.png"), "session"});
 }
 
-TEST_F(FailureTest, AnOutputFolderThatIsNoneFails) {
+TEST_F(FailureTest, AnInvalidOutputFolderFails) {
     expect_failure(1, run({"render", "--out", path("absent/new")}),
                    {"folder " + path("absent") + " ", "does not exist", "--out"});
     EXPECT_FALSE(fs::exists(path("absent")));

@@ -48,7 +48,7 @@ TEST_F(DocumentTest, ChangingTheLookAloneComputesNothing) {
     EXPECT_EQ(document.trace(), before);
 }
 
-TEST_F(DocumentTest, AnEmptySentenceKeepsTheLastTraceAndIsNoError) {
+TEST_F(DocumentTest, AnEmptySentenceKeepsTheLastTraceAndIsNotAnError) {
     settle();
     const auto before = document.trace();
     for (const char* nothing : {"", "   ", "\t"}) {
@@ -173,7 +173,7 @@ TEST_F(DocumentTest, StartsWithAnEmptySentence) {
     EXPECT_EQ(nothing.problem(), "");
 }
 
-TEST_F(DocumentTest, BytesThatAreNoTextAreAProblemFromTheStart) {
+TEST_F(DocumentTest, InvalidUtf8IsAProblemFromTheStart) {
     Session broken;
     broken.experiment.input.text = "one \xFF two";
     Document document_of_bytes(broken, {}, {});
@@ -257,7 +257,7 @@ TEST_F(DocumentTest, UndoTakesBackTheExperimentTheHeadAndTheStage) {
     EXPECT_FALSE(document.stale());
 }
 
-TEST_F(DocumentTest, TheLookIsNoUndoStep) {
+TEST_F(DocumentTest, ChangingTheLookIsNotAnUndoStep) {
     document.change([](Session& s) {
         s.presentation.theme = ThemeKind::light;
         s.presentation.colormap = ColormapKind::magma;
@@ -287,7 +287,7 @@ TEST_F(DocumentTest, AHeadThatIsGoneIsTheLastOne) {
     EXPECT_EQ(document.presentation().head.head, 1);
 }
 
-TEST_F(DocumentTest, ClampingAHeadIsNoStepOfItsOwn) {
+TEST_F(DocumentTest, ClampingAHeadIsNotAStepOfItsOwn) {
     set([](Experiment& e) { e.attention.heads = 8; });
     document.change([](Session& s) { s.presentation.head = {HeadChoice::Kind::one, 7}; });
     set([](Experiment& e) { e.attention.heads = 2; });

@@ -53,7 +53,7 @@ TEST(HistoryTest, AChangeAfterUndoDropsWhatCouldBeRedone) {
     EXPECT_EQ(history.present(), seed_point(0));
 }
 
-TEST(HistoryTest, WhatChangesNothingIsNoStep) {
+TEST(HistoryTest, AChangeOfNothingIsNotAStep) {
     History history(seed_point(0));
     history.record(seed_point(0));
     EXPECT_FALSE(history.can_undo());

@@ -160,7 +160,7 @@ TEST_F(KeeperTest, WhoeverCallsExitLosesNothing) {
     fs::remove_all(shared);
 }
 
-TEST_F(KeeperTest, WhoLeavesKeepsOrSaysWhyNot) {
+TEST_F(KeeperTest, ClosingKeepsTheStateOrSaysWhyNot) {
     testing::FLAGS_gtest_death_test_style = "threadsafe";
     write_file(path(), "in the way");
     EXPECT_EXIT(

@@ -26,7 +26,7 @@ TEST(PreviewerTest, ShowsTheFileAtItsOwnSizeIfItFits) {
     EXPECT_EQ(preview.image->image().rgb, export_pixels(*request.trace, session, items.front()).bytes);
 }
 
-TEST(PreviewerTest, IsNoLargerThanAskedAndSaysTheSizeOfTheFile) {
+TEST(PreviewerTest, IsAtMostAsLargeAsAskedAndSaysTheSizeOfTheFile) {
     Session session = load_example("scaled-dot-product");
     session.presentation.width = 84;
     Previewer previewer({});

@@ -71,7 +71,7 @@ TEST_F(SavedStateTest, MakesItsFolder) {
     EXPECT_EQ(load_state(deep, problem), some_state());
 }
 
-TEST_F(SavedStateTest, NothingSavedIsNoProblem) {
+TEST_F(SavedStateTest, AMissingFileIsNotAProblem) {
     EXPECT_FALSE(load());
     EXPECT_EQ(problem, "");
     EXPECT_FALSE(load_state("", problem));

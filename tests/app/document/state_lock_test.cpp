@@ -49,7 +49,7 @@ TEST(StateLockTest, AProcessThatIsKilledHoldsItNoLonger) {
     close(pipe_ends[1]);
 }
 
-TEST(StateLockTest, WhereThereIsNoFolderEveryoneHoldsIt) {
+TEST(StateLockTest, WithoutAFolderEveryProcessHoldsIt) {
     const test::TemporaryFolder folder;
     write_file(folder.file("file"), "");
     for (const std::string& none : {std::string(), folder.file("file"), folder.file("file/state")}) {

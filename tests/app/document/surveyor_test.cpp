@@ -36,7 +36,7 @@ TEST(SurveyorTest, AScoreOfTheSameTraceIsNotFoundOutAgain) {
         EXPECT_EQ(first.heads[i].scores, second.heads[i].scores);
 }
 
-TEST(SurveyorTest, WhoIsCanceledSaysNothing) {
+TEST(SurveyorTest, ACanceledSurveyReportsNothing) {
     const auto trace = std::make_shared<const Trace>(evaluate(test::four_heads().experiment));
     std::stop_source stop;
     stop.request_stop();

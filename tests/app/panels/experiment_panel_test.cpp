@@ -50,7 +50,7 @@ TEST_F(ExperimentPanelTest, TwoDragsAreTwoSteps) {
     EXPECT_EQ(document().experiment().weights.seed, after_one);
 }
 
-TEST_F(ExperimentPanelTest, ADragThatComesBackIsNoStep) {
+TEST_F(ExperimentPanelTest, ADragThatComesBackIsNotAStep) {
     const ImVec2 seed = field_of("Seed", {"seed", "drag"});
     push({MouseMove{seed.x, seed.y}, MouseButton{.button = 0, .down = true}});
     step_through_input();
@@ -71,7 +71,7 @@ TEST_F(ExperimentPanelTest, ASeedIsTypedAfterAClick) {
     EXPECT_EQ(document().experiment().weights.seed, Seed::parse("18446744073709551615"));
 }
 
-TEST_F(ExperimentPanelTest, ASeedThatIsNoneIsANoticeAndChangesNothing) {
+TEST_F(ExperimentPanelTest, AnInvalidSeedIsANoticeAndChangesNothing) {
     const Session before = document().session();
     click(field_of("Seed", {"seed", "drag"}));
     push(pressing(Key::a, k_ctrl));

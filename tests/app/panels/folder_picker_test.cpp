@@ -75,7 +75,7 @@ TEST_F(FolderPickerTest, EscapeAndBackLeaveTheFolderAsItWas) {
     EXPECT_EQ(picked(), folder.path());
 }
 
-TEST_F(FolderPickerTest, WhatIsNoFolderIsNotUsed) {
+TEST_F(FolderPickerTest, OnlyFoldersAreUsed) {
     interaction().export_form.picker->folder = folder.file("nowhere");
     click(place_of(k_dialog, {"Use this folder"}));
     ASSERT_TRUE(interaction().export_form.picker);

@@ -88,7 +88,7 @@ TEST_F(NoteTest, AnExampleChosenAnewShowsItAndUndoTakesItBack) {
     EXPECT_EQ(document().session().note, load_example("masked-softmax").note);
 }
 
-TEST_F(NoteTest, SaysWhereItNeedNotHoldAnyMore) {
+TEST_F(NoteTest, SaysWhenItMayNoLongerHold) {
     if (!window) GTEST_SKIP();
     EXPECT_EQ(note_title(document()), "bahdanau-alignment");
     press(Key::r, {.ctrl = true});

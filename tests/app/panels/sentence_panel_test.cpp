@@ -63,7 +63,7 @@ TEST_F(SentenceTest, CtrlLTakesTheKeyboardThere) {
     EXPECT_TRUE(text().ends_with("!")) << text();
 }
 
-TEST_F(SentenceTest, LettersAreNoShortcutsWhileTyping) {
+TEST_F(SentenceTest, LettersAreNotShortcutsWhileTyping) {
     document().change([](Session& s) { s.presentation.stage = "query"_stage; });
     click(sentence_field());
     interaction().zoom = {2, 0.5, 0.5};
@@ -158,7 +158,7 @@ TEST_F(SecondSentenceTest, TheButtonThatAddsItIsLegibleWhileItIsDisabled) {
     }
 }
 
-TEST_F(SecondSentenceTest, ItsCrossTakesItAway) {
+TEST_F(SecondSentenceTest, TheCrossRemovesIt) {
     add("one two");
     press(Key::escape);
     click(place_of("attnscope", {"remove", "×"}));

@@ -110,7 +110,7 @@ TEST(InputQueueTest, CharactersWaitForTheFirstFieldToGetTheFocus) {
     EXPECT_EQ(characters(queue.take_frame()), U"x");
 }
 
-TEST(InputQueueTest, WhatIsNoCharacterIsDropped) {
+TEST(InputQueueTest, InvalidCharactersAreDropped) {
     InputQueue queue = settled();
     push(queue, {Char{0}, Char{0xD800}, Char{0x110000}});
     EXPECT_TRUE(queue.empty());

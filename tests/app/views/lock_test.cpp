@@ -190,7 +190,7 @@ TEST(CellOfTokenTest, IsTheLargestOfItsRowInEveryExample) {
     EXPECT_GT(cells, 500);
 }
 
-TEST(LockedCellTest, ATokenIsNoWordOfTheVocabulary) {
+TEST(LockedCellTest, ATokenIsNotAWordOfTheVocabulary) {
     const Trace trace = evaluate(load_example("scaled-dot-product").experiment);
     const Stage &query = *trace.find("query"_stage), &table = *trace.find("table"_stage);
     EXPECT_EQ(same_cell(trace, query, {3, 7}, table), std::nullopt);

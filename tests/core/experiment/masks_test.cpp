@@ -22,7 +22,7 @@ TEST(MasksTest, PrefixIsCausalBeyondItsKeys) {
     EXPECT_EQ(mask("prefix:0", 2, 2), mask("causal", 2, 2));
 }
 
-TEST(MasksTest, WhatIsNoStepOrLengthIsRefused) {
+TEST(MasksTest, InvalidStepsAndLengthsAreRefused) {
     for (const char* rule :
          {"dilated", "dilated:0", "dilated:-1", "dilated:1,2", "prefix", "prefix:-1", "prefix:1,2"})
         EXPECT_THROW(parse_mask_rule(rule), std::exception) << rule;

@@ -141,7 +141,7 @@ TEST_F(FileTest, AMissingFolderAFolderAndAFileUsedAsFolderAreNamed) {
     EXPECT_EQ(files(), 1);
 }
 
-TEST_F(FileTest, AFullDiskIsReportedByWhatIsNoRegularFile) {
+TEST_F(FileTest, AFullDiskIsReportedForSpecialFiles) {
     if (!fs::exists("/dev/full")) GTEST_SKIP() << "no /dev/full here";
     EXPECT_EQ(io_message([] { write_file("/dev/full", "1"); }),
               "cannot write /dev/full: the disk is full: free some space or choose another place");

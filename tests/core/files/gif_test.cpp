@@ -90,7 +90,7 @@ TEST(GifTest, PixelsKeepTheirPlaces) {
                         x == 2 && y == 1 ? Color{255, 255, 255} : Color{0, 0, 0});
 }
 
-TEST(GifTest, WhatIsNoFilmIsRefused) {
+TEST(GifTest, InvalidFilmsAreRefused) {
     EXPECT_THROW(encode_gif({}, 100), Error);
     Pixels gray = plain(2, 2, {0, 0, 0});
     gray.channels = 1;

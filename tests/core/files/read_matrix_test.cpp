@@ -119,7 +119,7 @@ TEST(ReadMatrixTest, DecimalCommasAreRefusedWhereCommasSeparate) {
         "comma, write 0.28");
 }
 
-TEST(ReadMatrixTest, WholeNumbersBetweenCommasAreNoDecimalCommas) {
+TEST(ReadMatrixTest, WholeNumbersBetweenCommasAreNotDecimalCommas) {
     EXPECT_EQ(csv("1,2\n3,4"), matrix({{1, 2}, {3, 4}}));
     EXPECT_EQ(csv("0, 28\n0, 43\n0, 04"), matrix({{0, 28}, {0, 43}, {0, 4}}));
     EXPECT_EQ(csv("0,1\n0,0\n0,1"), matrix({{0, 1}, {0, 0}, {0, 1}})) << "a mask";
@@ -202,7 +202,7 @@ TEST(ReadMatrixTest, AnNpyFileOfAVersionToComeIsRefusedByIt) {
     EXPECT_NE(refusal(matrix_from_npy, bytes).find("version 0"), std::string::npos);
 }
 
-TEST(ReadMatrixTest, AnNpyFileThatIsNoMatrixIsRefusedByName) {
+TEST(ReadMatrixTest, AnNpyFileThatIsNotAMatrixIsRefusedByName) {
     const auto header = [](const std::string& type, const std::string& shape) {
         return "{'descr': '" + type + "', 'fortran_order': False, 'shape': " + shape + ", }\n";
     };

@@ -429,7 +429,7 @@ TEST(ExplainCardTest, AProofAsksTheCardForAFewRowsAndColumns) {
     }
 }
 
-TEST(ExplainWordsTest, StagesThatAreNoSumSayWhereTheyComeFrom) {
+TEST(ExplainWordsTest, StagesThatAreNotSumsSayWhereTheyComeFrom) {
     Experiment experiment;
     EXPECT_EQ(proof_of(experiment, "tokens", 0, 1, 0).remark, "“you” is row 7 of the table, counted from 0");
     EXPECT_EQ(proof_of(experiment, "embedding", 0, 1, 2).remark, "row 7 of the table E, dimension 3");

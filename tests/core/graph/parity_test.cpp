@@ -94,7 +94,7 @@ TEST(ParityTest, ARelativeDifferenceBelowTheFloorIsRounding) {
     EXPECT_EQ(lost.relative, 1) << "of the larger one, though the other is nothing";
 }
 
-TEST(ParityTest, CellsOfAnotherKindAreCountedAndAreNoDifference) {
+TEST(ParityTest, CellsOfAnotherKindAreCountedApartFromDifferences) {
     const StageDifference kinds =
         difference({1, NAN, INFINITY, -INFINITY, -INFINITY, NAN, 3}, {1, 2, -INFINITY, 5, NAN, NAN, 3.5f});
     EXPECT_EQ(kinds.other_kind, 4U);

@@ -45,7 +45,7 @@ TEST(StrongestLinksTest, OfEqualOnesTheUpperAndThenTheLeftComesFirst) {
     EXPECT_EQ(links_of(values, 9), expected);
 }
 
-TEST(StrongestLinksTest, WhatIsNotFiniteIsNoLinkAndHidesNone) {
+TEST(StrongestLinksTest, ValuesThatAreNotFiniteAreNotLinksAndHideNone) {
     const Buffer values = matrix(3, 2, {k_no_number, 2, -k_unbounded, -k_unbounded, 1, k_unbounded});
     const std::vector<Link> expected = {{0, 1, 2}, {2, 0, 1}};
     EXPECT_EQ(links_of(values, 5), expected);

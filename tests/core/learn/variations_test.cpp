@@ -32,7 +32,7 @@ TEST(VariationsTest, EachOneChangesARunThatCanBeTrained) {
     EXPECT_EQ(useful.size(), variations().size());
 }
 
-TEST(VariationsTest, WhatIsAlreadySoIsNoVariation) {
+TEST(VariationsTest, AnUnchangedValueIsNotAVariation) {
     Experiment e = task_experiment(TaskKind::copy);
     EXPECT_FALSE(varied(e, *find_variation("one head")));
     EXPECT_FALSE(varied(e, *find_variation("no attention")));

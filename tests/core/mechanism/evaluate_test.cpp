@@ -703,7 +703,7 @@ TEST(StagesTest, AFormulaFollowsTheSettings) {
     EXPECT_EQ(formula_of(e, "residual_1"), "X + O");
 }
 
-TEST(StagesTest, GivenScoresAreNoProductOfQueriesAndKeys) {
+TEST(StagesTest, CustomScoresAreNotAProductOfQueriesAndKeys) {
     Experiment e;
     e.attention.scale = {Scale::Kind::number, 0.5};
     e.weighting.mask = {{MaskForm::causal, {}}};

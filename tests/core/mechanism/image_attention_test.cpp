@@ -182,7 +182,7 @@ TEST(ImageSessionTest, AFlagReadsTheFileAtOnceAndKeepsItsSquare) {
     EXPECT_EQ(session.experiment.input.image->image().width, 448);
 }
 
-TEST(ImageSessionTest, APhotoIsNoSessionAndSaysWhatToDo) {
+TEST(ImageSessionTest, APhotoIsNotASessionAndTheErrorSaysWhatToDo) {
     const test::TemporaryFolder folder;
     const std::string path = folder.file("photo.jpg");
     write_file(path, "\xFF\xD8\xFF\xE0");

@@ -151,7 +151,7 @@ TEST(TransformerTest, ASentenceLongerThanThePositionsIsRefused) {
     EXPECT_THROW(evaluate(e), Error);
 }
 
-TEST(TransformerTest, ATokenThatIsNoRowIsRefused) {
+TEST(TransformerTest, ATokenOutsideTheTableIsRefused) {
     Experiment e = stack();
     for (const float token : {-1.0f, 10.0f, 1.5f, NAN}) {
         e.weights.custom.insert_or_assign("tokens", CustomMatrix(Matrix::Constant(1, 3, token)));

@@ -80,7 +80,7 @@ TEST(MassCutoffTest, TheKeptMakeUpTheMassAndOneLessWouldNot) {
     }
 }
 
-TEST(MassCutoffTest, WhatIsNoWeightIsNeverKept) {
+TEST(MassCutoffTest, ValuesThatAreNotWeightsAreNeverKept) {
     const std::vector<float> row = {0, -1, std::nanf(""), INFINITY, 0.25f, -INFINITY, 0.75f};
     EXPECT_EQ(kept(row, 1), (std::vector{4, 6}));
     EXPECT_EQ(kept(row, 0.7), (std::vector{6}));

@@ -89,7 +89,7 @@ TEST(FontsTest, TheChosenFolderCountsAlone) {
     }
 }
 
-TEST(TextTest, AFileThatIsNoFontIsNamed) {
+TEST(TextTest, AFileThatIsNotAFontIsNamed) {
     const FontFolder folder({"DejaVuSans.ttf"});
     try {
         const TextFace face(find_fonts({{folder.path()}}));

@@ -296,7 +296,7 @@ TEST(ComposeTest, EveryHeadOfEveryLayerIsThereOnOneRange) {
     EXPECT_FLOAT_EQ(static_cast<float>(sheet.panels[0].figure.scale.max), static_cast<float>(largest));
 }
 
-TEST(ComposeTest, OneHeadIsNoPictureOfHeads) {
+TEST(ComposeTest, OneHeadHasNoPictureOfHeads) {
     const Trace trace = evaluate(load_example("scaled-dot-product").experiment);
     const Stage& weights = *trace.find("weights"_stage);
     EXPECT_EQ(why_not_composed(Compose::heads, trace, weights, {}),

@@ -405,7 +405,7 @@ TEST(OptionsTest, ColorMapsAndThemesAreThoseOfTheirTables) {
     EXPECT_EQ(find_option("theme")->argument, "dark|light|contrast|print");
 }
 
-TEST(OptionsTest, MaskNoneIsNoRuleInJsonToo) {
+TEST(OptionsTest, MaskNoneIsAnEmptyListInJson) {
     Session session;
     find_option("mask")->set(session, {Json::array({"none"})});
     EXPECT_TRUE(session.experiment.weighting.mask.empty());

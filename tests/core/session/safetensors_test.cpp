@@ -118,7 +118,7 @@ TEST(SessionTensorsTest, TheMetadataHoldsAllButTheMatrices) {
     EXPECT_EQ(tensors.metadata.size(), 1u);
 }
 
-TEST(SessionTensorsTest, WhatIsNoSessionIsRefused) {
+TEST(SessionTensorsTest, InvalidSessionsAreRefused) {
     const NamedTensor W{"W_q", Matrix::Ones(1, 3)};
     const auto refused = [](const std::string& bytes) { return refusal([&] { read_tensors(bytes); }); };
     EXPECT_EQ(refused(to_safetensors(Tensors{.metadata = {{"format", "pt"}}, .tensors = {W}})),

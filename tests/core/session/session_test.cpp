@@ -326,7 +326,7 @@ TEST(SessionTest, MoreMaskRulesThanAreAppliedAreRefused) {
         "file.json: experiment.mask: the list has 33 rules, and up to 32 are supported: use fewer");
 }
 
-TEST(SessionTest, GivenMatricesRoundTripToTheBit) {
+TEST(SessionTest, CustomMatricesRoundTripToTheBit) {
     Matrix matrix(2, 4);
     matrix << k_nan, k_infinity, -k_infinity, -0.f, 0.1f, 1e-45f, 3.4028235e38f, -16777217.f;
     Session session;
@@ -351,7 +351,7 @@ TEST(SessionTest, AGivenNanIsTheSameWhateverItsBits) {
     EXPECT_FALSE(zero == minus_zero);
 }
 
-TEST(SessionTest, GivenMatricesThatAreNoneAreRefused) {
+TEST(SessionTest, InvalidCustomMatricesAreRefused) {
     const auto given = [](const std::string& matrix) {
         return R"({"experiment": {"given": {"query": )" + matrix + "}}}";
     };

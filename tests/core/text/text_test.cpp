@@ -55,7 +55,7 @@ TEST(SeedTest, TakesEveryNumberThatTorchTakes) {
     EXPECT_EQ(Seed::parse(" 123\n"), Seed(123));
 }
 
-TEST(SeedTest, RefusesWhatIsNoWholeNumberInRange) {
+TEST(SeedTest, RefusesAnythingButAWholeNumberInRange) {
     for (const std::string text : {"-9223372036854775809", "18446744073709551616", "1.5", "", "  ", "abc",
                                    "12x", "1 2", "-", "--1", "0x10", "1e3", "99999999999999999999999999"}) {
         EXPECT_NE(refusal([&] { Seed::parse(text); }).find('"' + text + '"'), std::string::npos) << text;
