@@ -99,26 +99,24 @@ constexpr std::array k_questions = {
         "weight of the masked ones in proportion, so each row still sums to 1: in the row of “me” they "
         "had 0.475 together, and each becomes 2.11 times as large. “Can” sees only itself.",
         "scaled-dot-product", "causal mask", weight_of_help, small_scores},
-    Question{
-        "How do two heads differ?",
-        "Each head has its own W_q and W_k, so it compares different features. Here are five that we "
-        "designed: "
-        "head 1 leads from a pronoun to its noun (“it” → “cat”: a score of 13.3; in heads 2 and 3 it is 0), "
-        "2 "
-        "from an adjective (“black” → “cat”), 3 from a verb to its subject (“cross” → “cat”), 4 to the word "
-        "before, 5 to the same word. A row of equal weights: the head does not apply to that word. "
-        "Shift+click "
-        "a head to compare it.",
-        "designed-heads", "", in_view<ViewKind::heads>},
+    Question{"How do two heads differ?",
+             "Each head has its own W_q and W_k, so it compares different features. Here are five that we "
+             "designed: head 1 leads from a pronoun to its noun (“it” → “cat”: a score of 13.3; in heads 2 "
+             "and 3 it "
+             "is 0, in 4 and 5 another word scores higher), 2 from an adjective (“black” → “cat”), 3 from a "
+             "verb to "
+             "its subject (“cross” → “cat”), 4 to the word before, 5 to the same word. A row of equal "
+             "weights: the "
+             "head does not apply to that word.",
+             "designed-heads", "", in_view<ViewKind::heads>},
     Question{
         "Is this pattern real, or an artifact of the seed?",
         "An artifact: it does not survive a change of seed. “help” attends to “to” with 0.946 here, over 32 "
         "seeds with 0.071 ± 0.179 (mean ± standard deviation). What comes from one seed fades in the mean "
         "towards 1/8, what chance gives. What stays does not come from the seed: here only the diagonal, "
-        "0.262 "
-        "in the mean, though seeds differ there most: W_q and W_k, drawn from 0 to 1, make a word's own "
-        "query "
-        "and key alike.",
+        "0.262 in the mean, though seeds differ there most: W_q and W_k (Projections), drawn from 0 to 1, "
+        "make "
+        "a word's own query and key alike.",
         "scaled-dot-product", "", of_seeds},
     Question{
         "How does softmax turn scores into weights?",

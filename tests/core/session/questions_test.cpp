@@ -263,6 +263,9 @@ TEST(QuestionsTest, TheNumbersInTheTextsAreThoseOfTheirSessions) {
     expect_says(questions()[4], fmt::format("a score of {:.1f}; in heads 2 and 3 it is {:.0f}",
                                             head_scores.at(0, 9, 2), head_scores.at(1, 9, 2)));
     EXPECT_EQ(head_scores.at(2, 9, 2), 0);
+    for (const int head : {3, 4})
+        EXPECT_GT(head_scores.row(head, 9).maxCoeff(), head_scores.at(head, 9, 2) + 5)
+            << "“in 4 and 5 another word scores higher”";
     const Compared causal = weights_of("future"), additive = weights_of("additive"),
                    padding = weights_of("padding");
     const float open = causal.a.row(3).head(4).sum();
