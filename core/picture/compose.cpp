@@ -187,13 +187,16 @@ Presentation on_range_of(const std::vector<const Stage*>& layers, const Source& 
     return one_range;
 }
 
-/// Labels stand at the edges of the whole, the columns' below: a name is then next to its matrix.
+/// Labels stand at the edges of the whole, the columns' below the last panel of each: a name is then next to
+/// its matrix.
 void label_at_the_edges(std::vector<SheetPanel>& panels) {
-    const int last = panels.back().row;
     for (SheetPanel& panel : panels) {
         panel.figure.labels_below = true;
         if (panel.column > 0) without_row_labels(panel.figure);
-        if (panel.row < last) without_column_labels(panel.figure);
+        const bool has_below = std::ranges::any_of(panels, [&](const SheetPanel& other) {
+            return other.row == panel.row + 1 && other.column == panel.column;
+        });
+        if (has_below) without_column_labels(panel.figure);
     }
 }
 

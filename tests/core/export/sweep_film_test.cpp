@@ -128,6 +128,10 @@ TEST(ContactSheetTest, MarksWhatLocalWindowsAreCenteredOn) {
         ++marked;
     }
     EXPECT_EQ(marked, 2) << "local-m and local-p";
+    // Five panels in two lines: the last one of each column names its keys.
+    ASSERT_EQ(sheet.panels.size(), 5U);
+    for (std::size_t i = 0; i < 5; ++i)
+        EXPECT_EQ(sheet.panels[i].figure.column_labels.empty(), i < 2) << values[i];
 }
 
 TEST(ContactSheetTest, HasEveryValueTheMeanAndTheSpreadOnOneRange) {
