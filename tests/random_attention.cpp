@@ -59,6 +59,9 @@ Experiment random_attention_settings(Dice& dice) {
         e.weights.image_seed = dice.seed();
     }
     if (e.attention.activation == Activation::gelu) e.attention.layer_norm_epsilon = 0.5;
+    for (int head = 1; head <= e.attention.heads; ++head)
+        if (dice.one_in(6)) e.attention.ablated.push_back({1, head});
+    e.attention.ablation = dice.of({Ablation::zero, Ablation::mean});
     return e;
 }
 

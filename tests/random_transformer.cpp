@@ -35,8 +35,8 @@ Experiment random_transformer_settings(Dice& dice) {
     e.transformer.tied = dice.one_in(3);
     for (int layer = 1; layer <= e.transformer.layers; ++layer)
         for (int head = 1; head <= e.attention.heads; ++head)
-            if (dice.one_in(6)) e.transformer.ablated.push_back({layer, head});
-    e.transformer.ablation = dice.of({Ablation::zero, Ablation::mean});
+            if (dice.one_in(6)) e.attention.ablated.push_back({layer, head});
+    e.attention.ablation = dice.of({Ablation::zero, Ablation::mean});
     e.transformer.objective = dice.of({Objective::next, Objective::position});
     if (e.transformer.objective == Objective::position && dice.one_in(2)) e.input.text2 = e.input.text;
     if (e.attention.activation == Activation::gelu) e.attention.layer_norm_epsilon = 0.5;

@@ -3,9 +3,10 @@
 #
 #     tests/window_test.sh BUILD/bin/attnscope
 #
-# Types a sentence, drags the seed, exports a picture, quits, starts again, is killed, starts again, opens a second
-# window, loses the display. Prints a line for each step. Exit code 0: all of it works; 1: the last line says what does not; 77: this machine lacks
-# what the test needs. Nothing is tried twice, and every wait ends as soon as what it waits for is there.
+# Types a sentence, drags the seed, exports and copies a picture, quits, starts again, is killed, starts again, opens a
+# second window, loses the display. Prints a line for each step. Exit code 0: all of it works; 1: the last line says
+# what does not; 77: this machine lacks what the test needs. Nothing is tried twice but the keys that
+# copy, and every wait ends as soon as what it waits for is there.
 set -u
 
 attnscope=$(realpath "${1:?usage: window_test.sh BUILD/bin/attnscope}")
@@ -41,8 +42,8 @@ wait_for() {
     done
 }
 
-for tool in Xvfb xdotool; do
-    command -v $tool >/dev/null || skip "$tool is not installed: apt install xvfb xdotool"
+for tool in Xvfb xdotool xclip; do
+    command -v $tool >/dev/null || skip "$tool is not installed: apt install xvfb xdotool xclip"
 done
 
 export HOME=$work/home XDG_STATE_HOME=$work/state
@@ -158,6 +159,14 @@ step "an exported picture carries the sentence and the seed $seed"
 "$attnscope" render "$session" --stage weights --out "$work/rendered" >/dev/null || fail "render of the saved session"
 cmp "$work/out/weights.png" "$work/rendered/weights.png" || fail "the window and render give different bytes"
 step "the window and render give the same bytes"
+
+# The file is there a frame before the dialog is gone, which swallows keys until then.
+copied() {
+    xdotool key --clearmodifiers ctrl+alt+c
+    timeout 5 xclip -selection clipboard -t image/png -o >"$work/copied.png" && cmp "$work/out/weights.png" "$work/copied.png"
+}
+wait_for 30 "a copied picture with the bytes of the exported one" copied
+step "a copied picture has the bytes of the exported one"
 
 quit
 step "Ctrl+Q closes it"

@@ -20,6 +20,7 @@ inline constexpr std::string_view k_action_names[] = {
     "edit.redo",
     "edit.history",
     "edit.copy_matrix",
+    "edit.copy_picture",
     "edit.copy_latex",
     "edit.copy_recipe",
     "edit.sentence",

@@ -393,6 +393,13 @@ const std::array k_actions = {
            always,
            [](ActionContext& c) { c.interaction.open(Dialog::history); }},
     Action{"edit.copy_matrix", "Edit", "Copy matrix", {Key::c, k_ctrl}, false, has_trace, copy_matrix},
+    Action{"edit.copy_picture",
+           "Edit",
+           "Copy picture",
+           {Key::c, {.ctrl = true, .alt = true}},
+           false,
+           has_trace,
+           [](ActionContext& c) { c.interaction.copies_picture = true; }},
     Action{"edit.copy_latex", "Edit", "Copy as LaTeX table", {}, false, has_trace, copy_latex},
     Action{
         "edit.copy_recipe", "Edit", "Copy as PyTorch", {Key::c, k_ctrl_shift}, false, has_trace, copy_recipe},

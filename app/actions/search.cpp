@@ -12,6 +12,7 @@
 #include "app/actions/files.h"
 #include "app/actions/find_text.h"
 #include "app/document/desk.h"
+#include "app/document/remedy.h"
 #include "app/document/steps.h"
 #include "core/error.h"
 #include "core/graph/formula.h"
@@ -132,7 +133,8 @@ void set(ActionContext& context, const Option& option, const std::string& value)
             set_from_text(trial, option, value);
         check_edit(trial.experiment);
     } catch (const Error& error) {
-        context.interaction.notice = {named_as(option.name, "", error), true};
+        context.interaction.notice = {named_as(option.name, "", error), true,
+                                      remedy_of(context.document.session(), option.name, value)};
         return;
     }
     context.document.change([&](Session& session) { session = std::move(trial); });

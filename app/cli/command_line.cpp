@@ -273,7 +273,9 @@ int render(Arguments& arguments) {
     const std::vector<FileFormat> formats = split_formats(arguments.formats, arguments.film > 0);
     require_folder(arguments.out);
     const Session start = given.start();
-    const Session session = compared_with(given.with_flags(start), arguments.compare_with);
+    Session session = compared_with(given.with_flags(start), arguments.compare_with);
+    if (given.gives("width") && session.presentation.width && !given.gives("theme"))
+        session.presentation.theme = ThemeKind::print;
     // Writes the stages and the view that are named; without any, everything.
     ExportRequest request{given.stages(), session.presentation.head, formats};
     request.layer = layer_of(given, session);

@@ -179,6 +179,7 @@ struct Interaction {
     FileForm file_form;
     std::optional<OpenRequest> to_open;
     std::optional<Experiment> to_script;  ///< a step of a run, of which the script is to be copied
+    bool copies_picture = false;          ///< the picture on screen is to be copied
     CustomForm custom_form;
     HistoryForm history_form;
     std::string reveal;  ///< the option whose row comes into sight and gets the keyboard; empty: none

@@ -61,7 +61,7 @@ private:
 using Opener = FileReader<OpenedFile>;
 using MatrixReader = FileReader<Matrix>;
 using SessionReader = FileReader<Session>;
-/// A reader whose "file" is the script of a training run, which is computed rather than read.
-using ScriptWriter = FileReader<std::string>;
+/// A reader whose "file" is made rather than read: the script of a training run, or a picture.
+using FileMaker = FileReader<std::string>;
 
 }  // namespace attnscope

@@ -45,7 +45,7 @@ using AblatedHeads = std::pair<std::vector<HeadPlace>, Ablation>;
 
 AblatedHeads ablation_of(const std::optional<Experiment>& experiment) {
     if (!experiment) return {};
-    return {experiment->transformer.ablated, experiment->transformer.ablation};
+    return {experiment->attention.ablated, experiment->attention.ablation};
 }
 
 /// How a computation ended: done, canceled, or with a problem.

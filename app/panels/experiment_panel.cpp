@@ -87,9 +87,11 @@ struct Guest {
     OptionName before;
     OptionName option;
 };
-constexpr Guest k_guests[] = {{OptionSection::transformer, "ablate", "feed-forward-size"},
-                              {OptionSection::transformer, "ablate", "activation"},
-                              {OptionSection::transformer, "ablate", "layer-norm-epsilon"}};
+constexpr Guest k_guests[] = {{OptionSection::transformer, "tied", "feed-forward-size"},
+                              {OptionSection::transformer, "tied", "activation"},
+                              {OptionSection::transformer, "tied", "layer-norm-epsilon"},
+                              {OptionSection::transformer, "tied", "ablate"},
+                              {OptionSection::transformer, "tied", "ablation"}};
 
 /// Draws the rows of a section in the order of the table of options.
 void section_rows(Desk& desk, const Ui& ui, OptionSection section) {

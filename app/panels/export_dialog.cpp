@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "app/document/picture_on_screen.h"
 #include "app/panels/dialog_parts.h"
 #include "core/error.h"
 #include "core/export/export.h"
@@ -76,24 +77,6 @@ bool shows_preview(const Ui& ui) {
     return ImGui::GetIO().DisplaySize.x >= dialog_width(ui) + preview_side(ui) + ui.px(90);
 }
 
-/// Whether the open view has a figure of its own.
-bool has_picture(const Desk& desk) {
-    const ViewFigure* view = find_view_figure(desk.document.presentation().view);
-    return view && view->stage(*desk.document.trace(), desk.document.presentation().stage);
-}
-
-const Stage& focused(const Desk& desk) {
-    return focused_stage(*desk.document.trace(), desk.document.presentation().stage);
-}
-
-/// The stage that the open view shows: the steps are those of a row of weights, whatever is in focus.
-const Stage& stage_on_screen(const Desk& desk) {
-    const Presentation& shown = desk.document.presentation();
-    const Stage* weights =
-        shown.view == ViewKind::step ? last_weights(*desk.document.trace(), shown.layer()) : nullptr;
-    return weights ? *weights : focused(desk);
-}
-
 /// Whether there is a run of training whose course can be written.
 bool has_curves(const Desk& desk) {
     return desk.document.is_of_run() && !desk.document.training().records.empty();
@@ -151,12 +134,12 @@ void what_row(Desk& desk, const Ui& ui) {
             if (is_wide(ui)) return ImGui::SameLine();
             ImGui::SetCursorPosX(left);
         };
-        if (has_picture(desk)) {
+        if (has_picture(desk.document)) {
             button(std::string(name_of(desk.document.presentation().view)) + " view", What::view,
                    "The view as it is drawn");
             beside();
         }
-        button(stage_heading(stage_on_screen(desk).key()), What::stage, "The matrix of this stage");
+        button(stage_heading(stage_on_screen(desk.document).key()), What::stage, "The matrix of this stage");
         beside();
         button("all", What::all, "Every stage of the computation, and the picture of the view");
         if (why_no_film(desk.document.session()).empty()) {
@@ -213,8 +196,9 @@ void part_row(Desk& desk, const Ui& ui) {
     const bool is_pipeline = desk.document.presentation().view == ViewKind::pipeline;
     const std::optional<Region> seen = is_pipeline ? desk.state.in_sight : std::nullopt;
     const ExportForm::What what = desk.state.export_form.what;
-    const bool has_pairs = what == ExportForm::What::all ||
-                           (what == ExportForm::What::stage && is_of_pairs(*stage_on_screen(desk).info));
+    const bool has_pairs =
+        what == ExportForm::What::all ||
+        (what == ExportForm::What::stage && is_of_pairs(*stage_on_screen(desk.document).info));
     if (!has_pairs || !(seen || region)) return;
     row(ui, "Part", [&] {
         const float left = ImGui::GetCursorPosX();
@@ -283,7 +267,8 @@ void size_of_pictures(const Ui& ui, ExportForm& form) {
         for (const PaperPreset& preset : k_paper_presets) {
             const Paper& paper = preset.paper;
             sizes.push_back({std::string(preset.name), fmt::format("{}, {:g} mm", preset.name, paper.width),
-                             fmt::format("{:g} dpi, {:g} pt type", paper.dpi, paper.font_size)});
+                             fmt::format("{:g} dpi, {:g} pt type, in the {} theme", paper.dpi,
+                                         paper.font_size, name_of(preset.theme))});
             if (look.paper() == paper) current = preset.name;
         }
         if (current == "own") sizes.push_back({"own", fmt::format("{:g} mm", *look.width), ""});
@@ -295,6 +280,7 @@ void size_of_pictures(const Ui& ui, ExportForm& form) {
                 look.width = preset.paper.width;
                 look.dpi = preset.paper.dpi;
                 look.font_size = preset.paper.font_size;
+                look.theme = preset.theme;
             }
     });
     if (!look.width) return;
@@ -363,18 +349,17 @@ ExportRequest request_of(const Desk& desk) {
     const ExportForm& form = desk.state.export_form;
     using What = ExportForm::What;
     ExportRequest request{{}, form.presentation.head, formats_of(form)};
-    const bool of_view = form.what == What::view || (form.what == What::film && has_picture(desk));
-    const bool of_stage = form.what == What::stage || (form.what == What::film && !has_picture(desk));
-    if (of_stage) request.stages = {std::string(stage_on_screen(desk).name())};
+    const bool of_view = form.what == What::view || (form.what == What::film && has_picture(desk.document));
+    const bool of_stage =
+        form.what == What::stage || (form.what == What::film && !has_picture(desk.document));
+    if (of_stage) request.stages = {std::string(stage_on_screen(desk.document).name())};
     if (!of_stage) request.view = desk.document.presentation().view;
     request.view_alone = of_view;
     request.chosen = desk.document.presentation().stage;
     request.gradients = desk.document.presentation().gradients;
     const bool of_film = form.presentation.compose == Compose::film;
     if (of_film == (form.what == What::film)) request.compose = form.presentation.compose;
-    const Slot* pinned = desk.document.slot(SlotName::pinned);
-    const auto& chosen = desk.document.session().pinned;
-    if (chosen && pinned && pinned->trace) request.pinned = {{pinned->trace, chosen->head, chosen->layer}};
+    request.pinned = pinned_side(desk.document);
     return request;
 }
 
@@ -531,22 +516,6 @@ void export_form(Desk& desk, const Ui& ui) {
     start_export(desk, std::move(session));
 }
 
-/// What the open view shows: of every head, or of A and B, so does its picture.
-Compose composition_shown(const Desk& desk) {
-    const Presentation& shown = desk.document.presentation();
-    if (shown.view == ViewKind::compare && desk.document.session().pinned) return Compose::compare;
-    const bool many = focused(desk).shape().heads > 1 || focused(desk).layer > 0;
-    if (shown.view == ViewKind::heads && many) return Compose::heads;
-    if (shown.view == ViewKind::sweep) return Compose::film;
-    if (shown.view == ViewKind::step && stage_on_screen(desk).info->unit == Unit::probability)
-        return Compose::steps;
-    return shown.compose;
-}
-
-}  // namespace
-
-namespace {
-
 void pick_folder(const Ui& ui, ExportForm& form) {
     bool closed = false;
     const std::optional<std::string> picked = folder_picker(ui, *form.picker, closed);
@@ -561,10 +530,10 @@ void export_dialog(Desk& desk, const Ui& ui) {
     ExportForm& form = desk.state.export_form;
     if (desk.state.dialog_opens) {
         form.presentation = desk.document.presentation();
-        form.presentation.compose = composition_shown(desk);
+        form.presentation.compose = composition_shown(desk.document);
         const bool is_of_run = form.what == ExportForm::What::film || form.what == ExportForm::What::curves;
         if (is_of_run ? !why_no_film(desk.document.session()).empty() : form.what != ExportForm::What::all)
-            form.what = has_picture(desk) ? ExportForm::What::view : ExportForm::What::stage;
+            form.what = has_picture(desk.document) ? ExportForm::What::view : ExportForm::What::stage;
         if (desk.document.presentation().view == ViewKind::sweep &&
             why_no_film(desk.document.session()).empty()) {
             form.what = ExportForm::What::film;

@@ -5,6 +5,7 @@
 
 #include "app/platform/context.h"
 #include "app/platform/glfw_keys.h"
+#include "app/platform/system_clipboard.h"
 #include "core/error.h"
 
 #define GLFW_INCLUDE_NONE
@@ -283,7 +284,8 @@ Clipboard GlfwWindow::clipboard() {
                     const char* text = glfwGetClipboardString(window_);
                     return std::string(text ? text : "");
                 },
-            .set = [this](const std::string& text) { glfwSetClipboardString(window_, text.c_str()); }};
+            .set = [this](const std::string& text) { glfwSetClipboardString(window_, text.c_str()); },
+            .set_png = copy_png};
 }
 
 void GlfwWindow::wait(double seconds) {

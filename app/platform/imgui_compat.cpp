@@ -24,7 +24,9 @@ namespace attnscope {
 
 Clipboard memory_clipboard() {
     const auto text = std::make_shared<std::string>();
-    return {.get = [text] { return *text; }, .set = [text](const std::string& copied) { *text = copied; }};
+    return {.get = [text] { return *text; },
+            .set = [text](const std::string& copied) { *text = copied; },
+            .set_png = [text](const std::string& png) { *text = png; }};
 }
 
 namespace compat {

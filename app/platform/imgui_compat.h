@@ -16,12 +16,14 @@ namespace attnscope {
 
 class ShapedText;
 
-/// The system clipboard, as UTF-8.
+/// The system clipboard; its text is UTF-8.
 struct Clipboard {
     std::function<std::string()> get;
     std::function<void(const std::string&)> set;
+    /// Puts a picture, the bytes of a PNG file, there. Throws Error(backend) where that is not possible.
+    std::function<void(const std::string&)> set_png;
 };
-/// A clipboard private to the process.
+/// A clipboard private to the process; a picture is read back as text.
 Clipboard memory_clipboard();
 
 /// State shared by ImGui's callbacks and the text fields of one context.

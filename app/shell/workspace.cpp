@@ -7,6 +7,7 @@
 
 #include "app/actions/files.h"
 #include "app/actions/training.h"
+#include "app/document/picture_on_screen.h"
 #include "app/panels/panels.h"
 #include "app/platform/imgui_compat.h"
 #include "app/views/views.h"
@@ -121,7 +122,8 @@ Workspace::Workspace(SavedState state, EvaluateOptions options, std::function<vo
       opener_(wake),
       matrix_reader_(wake),
       first_reader_(wake),
-      script_writer_(wake),
+      script_maker_(wake),
+      picture_maker_(wake),
       copy_([](const std::string& text) { compat::text_bridge().clipboard.set(text); }),
       processor_(instruction_set()),
       shaders_(std::move(shaders)) {
@@ -149,11 +151,12 @@ bool Workspace::end_within(std::chrono::milliseconds most) {
     opener_.cancel();
     matrix_reader_.cancel();
     first_reader_.cancel();
-    script_writer_.cancel();
+    script_maker_.cancel();
+    picture_maker_.cancel();
     const auto ended = [&] {
         return document_.stopped() && !exporter_.running() && !previewer_.busy() && !gallery_.busy() &&
                !parity_.running() && opener_.ended() && matrix_reader_.ended() && first_reader_.ended() &&
-               script_writer_.ended();
+               script_maker_.ended() && picture_maker_.ended();
     };
     const auto last = std::chrono::steady_clock::now() + most;
     while (!ended() && std::chrono::steady_clock::now() < last)
@@ -303,14 +306,38 @@ void Workspace::open_what_was_asked_for() {
 
 void Workspace::copy_script_as_asked() {
     if (auto wanted = std::exchange(interaction_.to_script, std::nullopt))
-        script_writer_.start("the script", [e = std::move(*wanted)] { return training_script(e); });
-    const std::optional<ScriptWriter::Outcome> outcome = script_writer_.take();
+        script_maker_.start("the script", [e = std::move(*wanted)] { return training_script(e); });
+    const std::optional<FileMaker::Outcome> outcome = script_maker_.take();
     if (!outcome) return;
     wants_frame_ = true;
     if (outcome->file) copy_(*outcome->file);
     interaction_.notice = {
         outcome->file ? "copied a PyTorch script that trains the same steps" : outcome->problem,
         !outcome->file};
+}
+
+/// A picture is made in the background: one of many cells takes seconds.
+void Workspace::copy_picture_as_asked() {
+    if (std::exchange(interaction_.copies_picture, false)) {
+        const ExportRequest request = picture_on_screen(document_);
+        picture_maker_.start("the picture",
+                             [trace = document_.trace(), session = document_.session(), request] {
+                                 Session shown = session;
+                                 shown.presentation.compose = request.compose;
+                                 return export_bytes(*trace, shown, plan_export(*trace, request).front());
+                             });
+    }
+    const std::optional<FileMaker::Outcome> outcome = picture_maker_.take();
+    if (!outcome) return;
+    wants_frame_ = true;
+    interaction_.notice = {outcome->problem, true};
+    if (!outcome->file) return;
+    try {
+        compat::text_bridge().clipboard.set_png(*outcome->file);
+        interaction_.notice = {"copied the picture", false};
+    } catch (const Error& error) {
+        interaction_.notice = {problem_text(error), true};
+    }
 }
 
 void Workspace::offer_card(const GlVersion& version,
@@ -377,6 +404,7 @@ void Workspace::draw(FrameInput& frame) {
     wants_frame_ = document_.update();
     open_what_was_asked_for();
     copy_script_as_asked();
+    copy_picture_as_asked();
     // A file that is missing or damaged: the session becomes an unnamed one.
     if (auto first = first_reader_.take()) document_.file_was_read(std::move(first->file));
     if (is_about_to_take_long(opener_) || is_about_to_take_long(matrix_reader_)) wants_frame_ = true;

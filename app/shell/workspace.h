@@ -77,6 +77,7 @@ private:
     void open_what_was_asked_for();
     void open_next_dropped();
     void copy_script_as_asked();
+    void copy_picture_as_asked();
     void on_drop(const std::vector<std::string>& paths);
     ActionContext context() { return {document_, interaction_, saved_, copy_}; }
 
@@ -91,7 +92,7 @@ private:
     Opener opener_;
     MatrixReader matrix_reader_;
     SessionReader first_reader_;
-    ScriptWriter script_writer_;
+    FileMaker script_maker_, picture_maker_;
     SentenceFields sentences_;
     std::function<void(const std::string&)> copy_;
     std::string processor_;

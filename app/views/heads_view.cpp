@@ -15,6 +15,7 @@
 #include "core/mechanism/mechanisms.h"
 #include "core/number_text.h"
 #include "core/picture/head_names.h"
+#include "core/session/applies.h"
 #include "core/utf8.h"
 
 namespace attnscope {
@@ -28,6 +29,10 @@ constexpr float k_crosshair = 5;  ///< units; the length of its arms from the mi
 std::string number_text_of(const std::optional<double>& number) {
     return number ? fixed_text(*number, 2) : "–";
 }
+
+bool can_ablate(const Trace& trace) { return why_unused(option_named("ablate"), trace.experiment).empty(); }
+
+HeadPlace head_place(const HeadPosition& at) { return {std::max(at.layer, 1), at.head + 1}; }
 
 /// All numbers of a head, one per line.
 std::string numbers_text(const SurveyedHead& head, const Presentation& presentation) {
@@ -66,7 +71,7 @@ void header(Desk& desk, const Ui& ui, const Area& area, const Survey* survey, co
     draw_text(list, ui.fonts.body, {area.min.x + title + ui.px(14), area.min.y + ui.px(7)},
               ink(ui.theme.secondary),
               count + "  ·  click a head to show it everywhere, Shift+click to compare it" +
-                  (stage.layer > 0 ? ", right-click to ablate it" : ""),
+                  (can_ablate(trace) ? ", right-click to ablate it" : ""),
               Align::left, std::max(ui.px(20), area.width() - title - ui.px(28) - taken));
     const float y = area.min.y + ui.px(34), label = text_width(ui.fonts.body, "Sort by") + ui.px(10);
     draw_text(list, ui.fonts.body, {area.min.x, y + ui.px(4)}, ink(ui.theme.secondary), "Sort by");
@@ -227,9 +232,8 @@ void texts_below(Desk& desk, const Ui& ui, const Survey& survey, const SurveyedH
                  const Area& picture, const std::optional<std::string>& lit) {
     ImDrawList* list = ImGui::GetWindowDrawList();
     const bool chosen = survey.of.chosen == head.at;
-    const std::vector<HeadPlace>& ablated = survey.of.trace->experiment.transformer.ablated;
-    const bool is_ablated =
-        std::ranges::find(ablated, HeadPlace{head.at.layer, head.at.head + 1}) != ablated.end();
+    const std::vector<HeadPlace>& ablated = survey.of.trace->experiment.attention.ablated;
+    const bool is_ablated = std::ranges::find(ablated, head_place(head.at)) != ablated.end();
     const float y = picture.max.y + ui.px(4);
     std::string name = name_of_head(head, desk.document.presentation()) + (is_ablated ? ", ablated" : "");
     // Where that does not fit, the number and the name are enough.
@@ -329,8 +333,8 @@ void tile(Desk& desk, const Ui& ui, const Survey& survey, const SurveyedHead& he
         list->AddRect({picture.min.x - 4, picture.min.y - 4}, {picture.max.x + 4, picture.max.y + 4},
                       ink(chosen ? ui.theme.accent : ui.theme.line), 3, 0, ui.px(1.8f));
     if (clicked || pressed) press(desk, head);
-    if (right && head.at.layer > 0 && head.at.head >= 0)
-        toggle_ablation(desk, {head.at.layer, head.at.head + 1});
+    if (right && can_ablate(*survey.of.trace) && head.at.head >= 0)
+        toggle_ablation(desk, head_place(head.at));
     const std::optional<std::string> lit = lit_number(desk, shown);
     if (grid.has_texts())
         texts_below(desk, ui, survey, head, picture, lit);

@@ -39,7 +39,7 @@ Area picture_in(const Area& place, const ShownStage& shown) {
 
 void toggle_ablation(Desk& desk, const HeadPlace& place) {
     desk.document.change([&](Session& s) {
-        std::vector<HeadPlace>& ablated = s.experiment.transformer.ablated;
+        std::vector<HeadPlace>& ablated = s.experiment.attention.ablated;
         if (std::erase(ablated, place) > 0) return;
         ablated.insert(std::ranges::lower_bound(ablated, place), place);
     });

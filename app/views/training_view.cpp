@@ -69,7 +69,7 @@ std::string summary(const Desk& desk) {
     if (known && known->measured && known->step == shown_step(desk))
         text += fmt::format("  ·  accuracy {:.1f} % on {} held-out sentences{}",
                             100 * known->measured->accuracy, k_held_out_sentences,
-                            trace.experiment.transformer.ablated.empty() ? "" : " without the ablated heads");
+                            trace.experiment.attention.ablated.empty() ? "" : " without the ablated heads");
     return text;
 }
 
@@ -323,7 +323,7 @@ void head_grid(Desk& desk, const Ui& ui, const Area& area, const Trace& trace,
         if (!shown) continue;
         const bool chosen = is_own && presentation.layer() == layer &&
                             presentation.head == HeadChoice{HeadChoice::Kind::one, head};
-        const std::vector<HeadPlace>& ablated = trace.experiment.transformer.ablated;
+        const std::vector<HeadPlace>& ablated = trace.experiment.attention.ablated;
         const bool is_ablated = std::ranges::find(ablated, HeadPlace{layer, head + 1}) != ablated.end();
         const Pressed pressed =
             tile(desk, ui, is_own ? "head" : "head beside", index, *shown, grid, area, chosen,

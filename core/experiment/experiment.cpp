@@ -227,22 +227,40 @@ std::string heads_text(const std::vector<HeadPlace>& heads) {
 
 namespace {
 
+int layers_of(const Experiment& e) {
+    return mechanism_rule(e.mechanism).has_layers ? e.transformer.layers : 1;
+}
+
 bool has_head(const Experiment& e, const HeadPlace& place) {
-    return place.layer <= e.transformer.layers && place.head <= e.attention.heads;
+    return place.layer <= layers_of(e) && place.head <= e.attention.heads;
 }
 
 void check_heads(const Experiment& e, const char* option, const std::vector<HeadPlace>& heads) {
-    for (const HeadPlace& place : heads)
-        if (mechanism_rule(e.mechanism).has_layers && !has_head(e, place))
-            refuse(fmt::format("{} {}.{} does not exist: the layers are 1 to {}, their heads 1 to {}", option,
-                               place.layer, place.head, e.transformer.layers, e.attention.heads));
+    for (const HeadPlace& place : heads) {
+        if (has_head(e, place)) continue;
+        const std::string layers = mechanism_rule(e.mechanism).has_layers
+                                       ? fmt::format("the layers are 1 to {}", e.transformer.layers)
+                                       : "attention has one layer";
+        refuse(fmt::format("{} {}.{} does not exist: {}, with heads 1 to {}", option, place.layer, place.head,
+                           layers, e.attention.heads));
+    }
 }
 
 }  // namespace
 
+std::vector<int> ablated_heads(const Experiment& e, int layer) {
+    std::vector<int> heads;
+    for (const HeadPlace& place : e.attention.ablated)
+        if (place.layer == layer) heads.push_back(place.head - 1);
+    return heads;
+}
+
 void drop_missing_heads(Experiment& e) {
-    for (std::vector<HeadPlace>* heads : {&e.transformer.ablated, &e.training.ablated})
-        std::erase_if(*heads, [&](const HeadPlace& place) { return !has_head(e, place); });
+    const auto drop = [&](std::vector<HeadPlace>& heads) {
+        std::erase_if(heads, [&](const HeadPlace& place) { return !has_head(e, place); });
+    };
+    if (mechanism_rule(e.mechanism).has_heads) drop(e.attention.ablated);
+    if (mechanism_rule(e.mechanism).has_layers) drop(e.training.ablated);
 }
 
 void check(const Experiment& e) {
@@ -260,8 +278,8 @@ void check(const Experiment& e) {
     check_whole("layers", e.transformer.layers, 1, k_max_layers);
     check_whole("feed-forward-size", e.attention.feed_forward_size, 0, 4 * k_max_dim);
     check_seq2seq(e);
-    check_heads(e, "ablate", e.transformer.ablated);
-    check_heads(e, "train-ablated", e.training.ablated);
+    if (mechanism_rule(e.mechanism).has_heads) check_heads(e, "ablate", e.attention.ablated);
+    if (mechanism_rule(e.mechanism).has_layers) check_heads(e, "train-ablated", e.training.ablated);
     if (const std::string why = why_sizes_do_not_fit(e); !why.empty()) refuse(why);
     check_image(e);
     check_mask(e);

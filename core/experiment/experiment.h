@@ -110,6 +110,18 @@ struct Weighting {
     bool operator==(const Weighting&) const = default;
 };
 
+/// A head and its layer, which is 1 in attention alone.
+struct HeadPlace {
+    int layer, head;  ///< from 1
+
+    auto operator<=>(const HeadPlace&) const =
+        default;  // NOLINT(modernize-use-nullptr): the 0 is the compiler's
+};
+
+/// "2.1, 1.2": layer and head of each. Throws Error(bad_input) for another text.
+std::vector<HeadPlace> parse_heads(std::string_view text);
+std::string heads_text(const std::vector<HeadPlace>& heads);
+
 /// All queries at once (core/mechanism/attention).
 struct Attention {
     Position position = Position::none;
@@ -123,6 +135,8 @@ struct Attention {
     Score score = Score::dot;
     double sharpening = 1;  ///< factor of the cosine score
     double bandwidth = 1;   ///< σ of the rbf score, above 0
+    std::vector<HeadPlace> ablated = {};  ///< in order, each once
+    Ablation ablation = Ablation::zero;
     Scale scale;
     SoftmaxAxis softmax_axis = SoftmaxAxis::keys;
     double dropout = 0;  ///< p, 0 ≤ p < 1
@@ -168,18 +182,6 @@ struct Seq2seq {
     bool operator==(const Seq2seq&) const = default;
 };
 
-/// A head of a stack, and its layer.
-struct HeadPlace {
-    int layer, head;  ///< from 1
-
-    auto operator<=>(const HeadPlace&) const =
-        default;  // NOLINT(modernize-use-nullptr): the 0 is the compiler's
-};
-
-/// "2.1, 1.2": layer and head of each. Throws Error(bad_input) for another text.
-std::vector<HeadPlace> parse_heads(std::string_view text);
-std::string heads_text(const std::vector<HeadPlace>& heads);
-
 /// A stack of layers over one sentence (core/mechanism/transformer), with the heads, position, scale,
 /// activation and feed-forward size of the attention, and the weighting.
 struct Transformer {
@@ -187,8 +189,6 @@ struct Transformer {
     Norm norm = Norm::before;
     bool tied = false;  ///< the output matrix is the embedding table
     Objective objective = Objective::next;
-    std::vector<HeadPlace> ablated = {};  ///< in order, each once
-    Ablation ablation = Ablation::zero;
 
     bool operator==(const Transformer&) const = default;
 };
@@ -308,7 +308,10 @@ std::string why_sizes_do_not_fit(const Experiment& experiment);
 /// Why position rope cannot rotate heads with d_k features; empty if it can.
 std::string why_rope_does_not_fit(int d_k);
 
-/// Forgets ablated heads that the stack does not have.
+/// The heads of a layer that are ablated, from 0; layer 1 is that of attention alone.
+std::vector<int> ablated_heads(const Experiment& experiment, int layer = 1);
+
+/// Forgets ablated heads that the mechanism does not have.
 void drop_missing_heads(Experiment& experiment);
 
 /// Throws Error(bad_input), one line with the field, its value and the accepted ones, unless evaluate()

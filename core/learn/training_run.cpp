@@ -115,8 +115,8 @@ bool are_of_one_run(const Experiment& a, const Experiment& b) {
     const auto without_sentence = [](Experiment e) {
         e = untrained(std::move(e));
         e.input.text = e.input.text2 = "";
-        e.transformer.ablated.clear();
-        if (e.training.ablated.empty()) e.transformer.ablation = Ablation::zero;
+        e.attention.ablated.clear();
+        if (e.training.ablated.empty()) e.attention.ablation = Ablation::zero;
         e.seq2seq.decode = Decode::teacher;
         return e;
     };
@@ -147,7 +147,7 @@ TrainingRun::TrainingRun(Experiment experiment, int threads)
     : model_(untrained(std::move(experiment))),
       threads_(threads),
       state_{{}, {}, Generator(model_.training.data_seed)} {
-    model_.transformer.ablated = model_.training.ablated;
+    model_.attention.ablated = model_.training.ablated;
     check(model_);
     require_trainable(model_);
     // The sentence may be anything, and custom; the parameters are those of the task's words.
@@ -236,14 +236,14 @@ std::size_t TrainingRun::kept_bytes() const {
 }
 
 Measurement TrainingRun::measure(const std::stop_token& cancel) const {
-    return measure_without(model_.transformer.ablated, model_.transformer.ablation, cancel);
+    return measure_without(model_.attention.ablated, model_.attention.ablation, cancel);
 }
 
 Measurement TrainingRun::measure_without(const std::vector<HeadPlace>& heads, Ablation to,
                                          const std::stop_token& cancel) const {
     Experiment shown = model_;
-    shown.transformer.ablated = heads;
-    shown.transformer.ablation = to;
+    shown.attention.ablated = heads;
+    shown.attention.ablation = to;
     const BatchResult result = batch_loss(shown, state_.parameters, held_out_, cancel, threads_);
     return {result.loss, result.accuracy, values_of(result.patterns)};
 }

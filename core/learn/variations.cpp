@@ -28,7 +28,7 @@ constexpr std::array k_variations = {
               k_stack, [](Experiment& e) { e.attention.feed_forward_size = 0; }},
     Variation{"without the ablated heads",
               "Ablate heads (right-click), then train without them from the beginning", k_stack,
-              [](Experiment& e) { e.training.ablated = e.transformer.ablated; }},
+              [](Experiment& e) { e.training.ablated = e.attention.ablated; }},
     Variation{"no attention", "The encoder's last state alone has to hold the whole sentence", k_decoder,
               [](Experiment& e) { e.seq2seq.decoder_attention = DecoderAttention::none; }},
     Variation{"no backward encoder", "An annotation then knows only the words up to its own", k_decoder,

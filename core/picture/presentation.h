@@ -126,10 +126,11 @@ struct Paper {
 struct PaperPreset {
     std::string_view name;
     Paper paper;
+    ThemeKind theme;
 };
-inline constexpr std::array k_paper_presets = {PaperPreset{"one column", {84, 300, 8}},
-                                               PaperPreset{"two columns", {174, 300, 8}},
-                                               PaperPreset{"slide", {254, 150, 18}}};
+inline constexpr std::array k_paper_presets = {PaperPreset{"one column", {84, 300, 8}, ThemeKind::print},
+                                               PaperPreset{"two columns", {174, 300, 8}, ThemeKind::print},
+                                               PaperPreset{"slide", {254, 150, 18}, ThemeKind::light}};
 
 /// The range of Presentation::mass.
 inline constexpr double k_least_mass = 0.5, k_default_mass = 0.9;

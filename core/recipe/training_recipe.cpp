@@ -175,7 +175,7 @@ std::string residual_line(Norm norm, const char* part, const char* norm_name) {
 /// "[[0], [0, 1]]": the ablated heads of each layer, from 0.
 std::string ablated_python(const Experiment& e) {
     std::vector<std::vector<int>> layers(static_cast<std::size_t>(e.transformer.layers));
-    for (const HeadPlace& place : e.transformer.ablated)
+    for (const HeadPlace& place : e.attention.ablated)
         layers[static_cast<std::size_t>(place.layer - 1)].push_back(place.head - 1);
     return fmt::format("{}", layers);
 }
@@ -224,11 +224,11 @@ std::string attend_lines(const Experiment& e, const PositionLines& position) {
     write_attention(py, {e.attention.scale, d_k, e.weighting.temperature},
                     has_mask(e) ? "mask[: x.shape[1], : x.shape[1]]" : "",
                     {scores, of_heads("weights"), v, of_heads("context")});
-    if (!e.transformer.ablated.empty()) {
+    if (!e.attention.ablated.empty()) {
         py.line("if self.ablated:");
         py.line("    context = context.clone()");
         py.line("    context[:, self.ablated] = {}",
-                op::rule_of(e.transformer.ablation).torch("context[:, self.ablated]"));
+                op::rule_of(e.attention.ablation).torch("context[:, self.ablated]"));
     }
     py.line("return self.W_o(context.transpose(1, 2).flatten(2))");
     return py.code;
@@ -429,7 +429,7 @@ void write_training(TorchLines& py, const Experiment& e) {
     const Optimizer& optimizer = e.training.optimizer;
     py.line("torch.manual_seed({})", e.weights.seed.text());
     py.line("model = Model()");
-    if (!e.transformer.ablated.empty())
+    if (!e.attention.ablated.empty())
         py.line("for layer, heads in zip(model.layers, {}):\n    layer.ablated = heads", ablated_python(e));
     write_optimizer(py, optimizer);
     write_schedule(py, optimizer);

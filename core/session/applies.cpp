@@ -27,7 +27,7 @@ std::string no_momentum(const Experiment& e) {
 
 std::string no_layers(const Experiment& e) {
     if (!no_task(e).empty()) return no_task(e);
-    return mechanism_rule(e.mechanism).has_layers ? "" : "only the heads of a transformer are ablated";
+    return mechanism_rule(e.mechanism).has_layers ? "" : "only a transformer is trained without some heads";
 }
 
 constexpr std::string_view k_task = "a task is chosen";

@@ -74,11 +74,20 @@ void twice_the_temperature(Session& session) {
     set(session, "temperature", shortest_text(session.experiment.weighting.temperature * 2));
 }
 
-/// The head that is shown, or of a mean the first one.
+/// The head that is shown, or of a mean the first one. Its own weights stay: the first stage that changes and
+/// that both sides have is shown.
 void without_head(Session& session) {
+    const Experiment& e = session.experiment;
     const Presentation& p = session.presentation;
-    const int head = p.head.kind == HeadChoice::Kind::one ? p.head.head : 0;
-    set(session, "ablate", fmt::format("{}.{}", p.layer(), head + 1));
+    const bool has_layers = mechanism_rule(e.mechanism).has_layers;
+    if (!has_layers && e.attention.heads == 1) return;
+    const int head = p.head.kind == HeadChoice::Kind::one ? p.head.head : 0,
+              layer = has_layers ? p.layer() : 1;
+    set(session, "ablate", fmt::format("{}.{}", layer, head + 1));
+    if (has_layers)
+        set(session, "stage", fmt::format("{}.output", layer));
+    else
+        set(session, "stage", "concat");
 }
 
 void before_training(Session& session) {

@@ -516,6 +516,16 @@ const std::array k_options = {
            FIELD(experiment, attention.training, as_boolean), "Training", control::Toggle{}},
     Option{"output-projection", Section::output, "W_o", "", "Project the context with W_oᵀ", boolean,
            FIELD(experiment, attention.output_projection, as_boolean), "Projection", control::Toggle{}},
+    Option{"ablate", Section::output, "", "LAYER.HEAD[,…]",
+           "Heads whose contexts are replaced, such as 2.1,2.2", text,
+           [](const Session& s) -> Json { return heads_text(s.experiment.attention.ablated); },
+           [](Session& s, const OptionValue& v) { s.experiment.attention.ablated = parse_heads(as_text(v)); },
+           "Ablated heads", control::Text{}},
+    Option{"ablation", Section::output, "", k_arguments<decltype(Attention::ablation)>,
+           "The context of an ablated head: 0, or its mean over all positions, later ones included", text,
+           CHOICE(experiment, attention.ablation), "Ablated to",
+           control::Choices{VALUES(choices_of<Ablation>(
+               {"Their contexts are 0", "Their contexts are the mean over the positions"}))}},
 
     Option{"block", Section::block, "", k_arguments<decltype(Attention::block)>,
            "Transformer block around attention: residuals, layer norms and a feed-forward layer", text,
@@ -548,17 +558,6 @@ const std::array k_options = {
            control::Choices{VALUES(choices_of<Norm>(
                {"No layer norms", "Before attention, before the feed-forward layer and at the end",
                 "After each addition (Vaswani et al. 2017)"}))}},
-    Option{
-        "ablate", Section::transformer, "", "LAYER.HEAD[,…]",
-        "Heads whose contexts are replaced, such as 2.1,2.2", text,
-        [](const Session& s) -> Json { return heads_text(s.experiment.transformer.ablated); },
-        [](Session& s, const OptionValue& v) { s.experiment.transformer.ablated = parse_heads(as_text(v)); },
-        "Ablated heads", control::Text{}},
-    Option{"ablation", Section::transformer, "", k_arguments<decltype(Transformer::ablation)>,
-           "The context of an ablated head: 0, or its mean over all positions, later ones included", text,
-           CHOICE(experiment, transformer.ablation), "Ablated to",
-           control::Choices{VALUES(choices_of<Ablation>(
-               {"Their contexts are 0", "Their contexts are the mean over the positions"}))}},
     Option{"tied", Section::transformer, "", "", "The output matrix is the embedding table", boolean,
            FIELD(experiment, transformer.tied, as_boolean), "Tied output", control::Toggle{}},
     Option{"objective", Section::transformer, "", k_arguments<decltype(Transformer::objective)>,
@@ -723,7 +722,8 @@ const std::array k_options = {
     Option{
         "width", Section::presentation, "", "none|MM",
         "Width of a picture on paper in millimeters, 20 to 2000 (84mm: one column of a journal); its cells "
-        "are as large as the width allows; none: in pixels, by the cell size",
+        "are as large as the width allows, and without --theme it is in the theme print; none: in pixels, by "
+        "the cell size",
         word_or_number, width_json, set_width},
     Option{"dpi", Section::presentation, "", "N", "Pixels per inch of a PNG with a width, 36 to 2400",
            word_or_number, [](const Session& s) -> Json { return s.presentation.dpi; },

@@ -248,9 +248,18 @@ std::string no_training(const Experiment& e) {
     return drops || !e.attention.training ? "" : "nothing is dropped: dropout is 0";
 }
 
+std::string no_values(const Experiment& e) {
+    return e.is_custom("scores") && !e.is_custom("value") ? "the scores are custom, and there are no values"
+                                                          : "";
+}
+
+std::string no_ablation(const Experiment& e) {
+    if (!no_values(e).empty()) return no_values(e);
+    return e.attention.ablated.empty() ? "no head is ablated" : "";
+}
+
 std::string no_output(const Experiment& e) {
-    if (e.is_custom("scores") && !e.is_custom("value"))
-        return "the scores are custom, and there are no values";
+    if (!no_values(e).empty()) return no_values(e);
     return e.is_custom("W_o") && !continues_projections(e) ? "W_o is custom" : "";
 }
 
@@ -309,6 +318,8 @@ constexpr OptionRule k_rules[] = {
     {"dropout-seed", "training is on and dropout > 0", no_dropout_seed},
     {"training", "dropout > 0", no_training},
     {"output-projection", "there are values", no_output},
+    {"ablate", "there are values", no_values},
+    {"ablation", "a head is ablated", no_ablation},
     {"block", "there is an embedding", no_block_around},
     {"activation", k_block, no_block},
     {"feed-forward-size", k_block, no_block_size},

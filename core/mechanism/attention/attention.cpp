@@ -23,6 +23,7 @@ Graph AttentionBuilder::build() {
     weigh();
     drop();
     sum_values();
+    ablate();
     join_heads();
     surround();
     add_logits();
@@ -201,9 +202,16 @@ void AttentionBuilder::sum_values() {
     output_ = context_ = builder_.add("context"_stage, op::WeightedSum{}, {weights_, masked_, V_});
 }
 
+void AttentionBuilder::ablate() {
+    const std::vector<int> ablated = ablated_heads(e_);
+    if (!context_ || ablated.empty()) return;
+    const op::Ablate ablate{ablated, builder_.shape(context_).heads, e_.attention.ablation};
+    output_ = builder_.add("ablated"_stage, ablate, {context_});
+}
+
 void AttentionBuilder::join_heads() {
     if (!context_) return;
-    if (e_.attention.heads > 1) output_ = builder_.add("concat"_stage, op::JoinHeads{}, {context_});
+    if (e_.attention.heads > 1) output_ = builder_.add("concat"_stage, op::JoinHeads{}, {output_});
     builder_.may_override("W_o", e_.input.dim, builder_.shape(output_).columns);
     if (!e_.attention.output_projection && !is_custom("W_o")) return;
     const Value W = parameter("W_o");

@@ -79,6 +79,7 @@ private:
     void weigh();
     void drop();
     void sum_values();
+    void ablate();
     void join_heads();
 
     // block.cpp: the transformer block, logits and loss.

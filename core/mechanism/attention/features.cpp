@@ -57,7 +57,8 @@ void AttentionBuilder::name_features() {
     const Names of_keys = read_by("W_k"), of_values = read_by("W_v");
     name(of_keys, {"query"_stage, "query_heads"_stage}, "W_q"_stage);
     name(of_keys, {"key"_stage, "key_heads"_stage}, "W_k"_stage);
-    name(of_values, {"value"_stage, "value_heads"_stage, "context"_stage, "concat"_stage}, "W_v"_stage);
+    name(of_values, {"value"_stage, "value_heads"_stage, "context"_stage, "ablated"_stage, "concat"_stage},
+         "W_v"_stage);
     if (!is_custom("W_o")) return;
     features["output"_stage].columns = features["W_o"_stage].rows = words;
     features["W_o"_stage].columns = of_values;

@@ -70,7 +70,7 @@ std::string no_layer_norm(const Experiment& e) {
 }
 
 std::string no_ablation(const Experiment& e) {
-    return e.transformer.ablated.empty() && e.training.ablated.empty() ? "no head is ablated" : "";
+    return e.attention.ablated.empty() && e.training.ablated.empty() ? "no head is ablated" : "";
 }
 
 std::string no_objective(const Experiment& e) {
@@ -97,13 +97,13 @@ constexpr OptionRule k_rules[] = {
     {"normalizer"},
     {"temperature"},
     {"local-window", k_local, no_local_window},
+    {"ablate"},
+    {"ablation", "a head is ablated", no_ablation},
     {"activation", "feed-forward-size is above 0", no_activation},
     {"feed-forward-size"},
     {"layer-norm-epsilon", "norm is before or after", no_layer_norm},
     {"layers"},
     {"norm"},
-    {"ablate"},
-    {"ablation", "a head is ablated", no_ablation},
     {"tied"},
     {"objective", "the targets are not custom", no_objective},
     {"given"},

@@ -186,14 +186,6 @@ Value TransformerBuilder::split(const StageInfo* stage, Value x, bool rotate) {
     return builder_.add(key(stage), split, {x});
 }
 
-/// The heads of this layer that are ablated, from 0.
-std::vector<int> TransformerBuilder::ablated_heads() const {
-    std::vector<int> heads;
-    for (const HeadPlace& place : e_.transformer.ablated)
-        if (place.layer == layer_) heads.push_back(place.head - 1);
-    return heads;
-}
-
 Value TransformerBuilder::attend(Value x) {
     const int heads = e_.attention.heads, d_k = e_.key_width();
     const bool rotate = e_.attention.position == Position::rope;
@@ -215,8 +207,8 @@ Value TransformerBuilder::attend(Value x) {
     const Op normalize = normalizer_of(e_.weighting.normalizer).op(SoftmaxAxis::keys);
     const Value weights = builder_.add(key("weights"_stage), normalize, {masked});
     Value context = builder_.add(key("context"_stage), op::WeightedSum{}, {weights, masked, V});
-    if (const std::vector<int> ablated = ablated_heads(); !ablated.empty())
-        context = builder_.add(key("ablated"_stage), op::Ablate{ablated, heads, e_.transformer.ablation},
+    if (const std::vector<int> ablated = ablated_heads(e_, layer_); !ablated.empty())
+        context = builder_.add(key("ablated"_stage), op::Ablate{ablated, heads, e_.attention.ablation},
                                {context});
     if (heads > 1 || batch_ > 1)
         context = builder_.add(key("concat"_stage), op::JoinHeads{batch_}, {context});

@@ -59,7 +59,6 @@ private:
     /// Adds to the stream what a part of a layer makes of it, with the layer norm `norm` before or after.
     void add_part(Value (TransformerBuilder::*part)(Value x), const StageInfo* residual,
                   const NormNames& norm);
-    std::vector<int> ablated_heads() const;
     Value split(const StageInfo* stage, Value x, bool rotate);
     /// Adds a layer's attention, from its input to its output.
     Value attend(Value x);

@@ -85,6 +85,17 @@ TEST_F(CommandLineTest, ARenderedPictureOpensAsItsSession) {
     EXPECT_EQ(trace({path("out/weights-head3.png")}), trace({"--example", "multi-head"}));
 }
 
+TEST_F(CommandLineTest, APictureWithAWidthIsPrintedUnlessAThemeIsChosen) {
+    const auto themed = [&](const Words& more) {
+        Words words = {"--stage", "weights", "--format", "svg"};
+        words.insert(words.end(), more.begin(), more.end());
+        return render(words).at("weights.svg");
+    };
+    EXPECT_EQ(themed({"--width", "84mm"}), themed({"--width", "84mm", "--theme", "print"}));
+    EXPECT_NE(themed({"--width", "84mm"}), themed({"--width", "84mm", "--theme", "dark"}));
+    EXPECT_EQ(themed({"--width", "none"}), themed({"--theme", "dark"}));
+}
+
 TEST_F(CommandLineTest, RenderListsWhatItWrote) {
     const Outcome outcome =
         run({"render", "--out", path("out"), "--stage", "mask,weights", "--format", "csv,npy"});

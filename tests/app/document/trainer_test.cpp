@@ -197,7 +197,7 @@ TEST(DocumentTrainingTest, AblatedHeadsAreOfWhatIsShownAndTheRunStays) {
     document.settle();
     const Experiment learned = document.experiment();
     const double whole = document.training().measured->loss;
-    document.change([](Session& s) { s.experiment.transformer.ablated = {{2, 1}, {2, 2}}; });
+    document.change([](Session& s) { s.experiment.attention.ablated = {{2, 1}, {2, 2}}; });
     document.settle();
     EXPECT_TRUE(document.is_of_run());
     EXPECT_EQ(document.training().records.size(), 20u);
@@ -207,18 +207,18 @@ TEST(DocumentTrainingTest, AblatedHeadsAreOfWhatIsShownAndTheRunStays) {
     document.play(25);
     document.settle();
     Experiment expected = at_step(learned, 25);
-    expected.transformer.ablated = {{2, 1}, {2, 2}};
+    expected.attention.ablated = {{2, 1}, {2, 2}};
     EXPECT_EQ(document.experiment(), expected);
     // A run without them is another one.
     document.train_beside(find_variation("without the ablated heads"));
     document.settle();
     const Experiment& beside = document.slot(SlotName::beside)->trace->experiment;
-    EXPECT_EQ(beside.training.ablated, expected.transformer.ablated);
+    EXPECT_EQ(beside.training.ablated, expected.attention.ablated);
     EXPECT_EQ(beside.training.step, 25);
     EXPECT_NE(beside.weights.custom, expected.weights.custom);
     // Heads that are no longer there are forgotten.
     document.change([](Session& s) { s.experiment.transformer.layers = 1; });
-    EXPECT_TRUE(document.experiment().transformer.ablated.empty());
+    EXPECT_TRUE(document.experiment().attention.ablated.empty());
 }
 
 TEST(DocumentTrainingTest, WhatCannotBeTrainedSaysWhy) {

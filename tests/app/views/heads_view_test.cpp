@@ -84,6 +84,29 @@ TEST_F(HeadsViewTest, AClickShowsTheHeadEverywhereAndAShiftClickComparesIt) {
     EXPECT_EQ(document().session().pinned->head.kind, HeadChoice::Kind::mean) << "what was shown before";
 }
 
+TEST_F(HeadsViewTest, ARightClickAblatesAHeadOfAttentionAlone) {
+    open_heads(test::four_heads());
+    const Experiment before = document().experiment();
+    const ImVec2 place = cell_of(tiles()[2], 1, 1);
+    const auto right_click = [&] {
+        push({MouseMove{place.x, place.y}, MouseButton{.button = 1, .down = true}});
+        step();
+        play({MouseButton{.button = 1, .down = false}});
+    };
+    right_click();
+    EXPECT_EQ(document().experiment().attention.ablated, (std::vector<HeadPlace>{{1, 3}}));
+    const Stage* ablated = document().trace()->find("ablated"_stage);
+    ASSERT_NE(ablated, nullptr);
+    EXPECT_EQ(ablated->buffer.range(2).magnitude(), 0);
+    EXPECT_GT(ablated->buffer.range(1).magnitude(), 0);
+    step(true);
+    EXPECT_TRUE(std::ranges::any_of(test::texts_on_screen(), [](const test::ScreenText& each) {
+        return each.text == "head3,ablated";
+    }));
+    right_click();
+    EXPECT_EQ(document().experiment(), before);
+}
+
 TEST_F(HeadsViewTest, PointingAtACellPointsAtItInItsHead) {
     open_heads(test::four_heads());
     const auto drawn = tiles();

@@ -198,7 +198,7 @@ TEST_F(TrainingViewTest, AHeadIsAblatedByARightClickWithTheWeightsThatWereLearne
     push({MouseMove{place.x, place.y}, MouseButton{.button = 1, .down = true}});
     step();
     play({MouseButton{.button = 1, .down = false}});
-    EXPECT_EQ(document().experiment().transformer.ablated, (std::vector<HeadPlace>{{2, 1}}));
+    EXPECT_EQ(document().experiment().attention.ablated, (std::vector<HeadPlace>{{2, 1}}));
     EXPECT_EQ(document().experiment().weights.custom, learned.weights.custom);
     EXPECT_EQ(document().experiment().training.step, 30);
     EXPECT_NE(loss(), before);

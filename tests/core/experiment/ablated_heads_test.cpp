@@ -1,4 +1,4 @@
-// Which heads are ablated, as text and in a stack.
+// Which heads are ablated, as text, in a stack and in attention alone.
 #include <gtest/gtest.h>
 
 #include "core/error.h"
@@ -27,15 +27,21 @@ Experiment stack() {
     return e;
 }
 
-TEST(AblatedHeadsTest, HaveAContextOfZeroOrItsMean) {
+Experiment attention_alone() {
     Experiment e = stack();
-    e.transformer.ablated = {{2, 1}};
+    e.mechanism = MechanismKind::attention;
+    return e;
+}
+
+/// The contexts of the first head are 0 or their mean, those of the second as they were.
+void expect_first_ablated(Experiment e, int layer) {
+    e.attention.ablated = {{std::max(layer, 1), 1}};
     const Trace zero = evaluate(e);
-    e.transformer.ablation = Ablation::mean;
+    e.attention.ablation = Ablation::mean;
     const Trace mean = evaluate(e);
-    EXPECT_EQ(zero.find({"ablated"_stage, 1}), nullptr);
-    const Stage &context = *zero.find({"context"_stage, 2}), &of_zero = *zero.find({"ablated"_stage, 2}),
-                &of_mean = *mean.find({"ablated"_stage, 2});
+    const Stage &context = *zero.find({"context"_stage, layer}),
+                &of_zero = *zero.find({"ablated"_stage, layer}),
+                &of_mean = *mean.find({"ablated"_stage, layer});
     const int N = context.shape().rows;
     for (int j = 0; j < context.shape().columns; ++j) {
         double sum = 0;
@@ -49,18 +55,52 @@ TEST(AblatedHeadsTest, HaveAContextOfZeroOrItsMean) {
     }
 }
 
-TEST(AblatedHeadsTest, OneThatIsNotThereIsRefused) {
-    for (const HeadPlace place : {HeadPlace{3, 1}, HeadPlace{1, 3}}) {
-        Experiment e = stack();
-        e.transformer.ablated = {place};
-        try {
-            check(e);
-            ADD_FAILURE() << place.layer << "." << place.head;
-        } catch (const Error& error) {
-            EXPECT_NE(std::string(error.what()).find("1 to 2, their heads 1 to 2"), std::string::npos)
-                << error.what();
+TEST(AblatedHeadsTest, HaveAContextOfZeroOrItsMean) {
+    expect_first_ablated(stack(), 2);
+    expect_first_ablated(attention_alone(), 0);
+}
+
+TEST(AblatedHeadsTest, TheOtherLayersHaveNone) {
+    Experiment e = stack();
+    e.attention.ablated = {{2, 1}};
+    EXPECT_EQ(evaluate(e).find({"ablated"_stage, 1}), nullptr);
+}
+
+TEST(AblatedHeadsTest, TheHeadsAreJoinedAsTheyAreAfterIt) {
+    Experiment e = attention_alone();
+    e.attention.ablated = {{1, 2}};
+    const Trace trace = evaluate(e);
+    const Stage &context = *trace.find("context"_stage), &joined = *trace.find("concat"_stage);
+    const int columns = context.shape().columns;
+    for (int i = 0; i < joined.shape().rows; ++i)
+        for (int j = 0; j < columns; ++j) {
+            EXPECT_EQ(joined.buffer.at(0, i, j), context.buffer.at(0, i, j));
+            EXPECT_EQ(joined.buffer.at(0, i, columns + j), 0);
         }
+}
+
+TEST(AblatedHeadsTest, AHeadThatIsGoneIsForgotten) {
+    Experiment e = attention_alone();
+    e.attention.ablated = {{1, 1}, {1, 3}, {2, 1}};
+    drop_missing_heads(e);
+    EXPECT_EQ(e.attention.ablated, (std::vector<HeadPlace>{{1, 1}}));
+}
+
+void expect_refused(Experiment e, const HeadPlace& place, const char* heads) {
+    e.attention.ablated = {place};
+    try {
+        check(e);
+        ADD_FAILURE() << place.layer << "." << place.head;
+    } catch (const Error& error) {
+        EXPECT_NE(std::string(error.what()).find(heads), std::string::npos) << error.what();
     }
+}
+
+TEST(AblatedHeadsTest, OneThatIsNotThereIsRefused) {
+    for (const HeadPlace place : {HeadPlace{3, 1}, HeadPlace{1, 3}})
+        expect_refused(stack(), place, "the layers are 1 to 2, with heads 1 to 2");
+    for (const HeadPlace place : {HeadPlace{2, 1}, HeadPlace{1, 3}})
+        expect_refused(attention_alone(), place, "attention has one layer, with heads 1 to 2");
 }
 
 }  // namespace

@@ -15,7 +15,7 @@ TEST(VariationsTest, EachOneChangesARunThatCanBeTrained) {
     for (const Task& task : tasks()) {
         Experiment small = task_experiment(task.choice);
         small.training.batch = 2;
-        small.transformer.ablated = {{1, 1}};
+        small.attention.ablated = {{1, 1}};
         int count = 0;
         for (const Variation& variation : variations()) {
             const std::optional<Experiment> other = varied(small, variation);

@@ -151,6 +151,7 @@ std::vector<Base> all_bases() {
                                               {"norm", "none"}})},
         {"transformer with an ablated head",
          with({{"mechanism", "transformer"}, {"heads", "2"}, {"ablate", "1.2"}})},
+        {"an ablated head", with({{"heads", "2"}, {"ablate", "1.2"}})},
         {"transformer with targets", with({{"mechanism", "transformer"}, {"objective", "position"}})},
         {"rbf", with({{"score", "rbf"}})},
         {"transformer, lexicon", with({{"mechanism", "transformer"}, {"vocabulary", "lexicon"}})},

@@ -67,6 +67,19 @@ TEST(ComparisonsTest, WhatWouldChangeNothingIsNotOffered) {
     EXPECT_FALSE(offers(example("causal"), "causal mask"));
 }
 
+TEST(ComparisonsTest, WithoutAHeadTheStageThatIsShownIsOneThatChanges) {
+    for (const char* name : {"multi-head", "learned-induction"}) {
+        const auto without = with_preset(example(name), *find_comparison_preset("without this head"));
+        ASSERT_TRUE(without) << name;
+        const StageKey& key = without->presentation.stage;
+        const Trace a = evaluate(without->pinned->experiment), b = evaluate(without->experiment);
+        const Stage *of_a = a.find_chosen(key), *of_b = b.find_chosen(key);
+        ASSERT_TRUE(of_a && of_b) << name;
+        EXPECT_FALSE(std::ranges::equal(of_a->buffer.host().values(), of_b->buffer.host().values())) << name;
+    }
+    EXPECT_FALSE(offers(example("scaled-dot-product"), "without this head")) << "nothing would be left";
+}
+
 TEST(ComparisonsTest, ExchangingTwiceGivesTheSameSession) {
     const Session session = *with_preset(example("multi-head"), *find_comparison_preset("another head"));
     const Session other = exchanged(session);
