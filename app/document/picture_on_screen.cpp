@@ -1,5 +1,6 @@
 #include "app/document/picture_on_screen.h"
 
+#include "core/graph/row_steps.h"
 #include "core/mechanism/mechanisms.h"
 
 namespace attnscope {

@@ -6,8 +6,9 @@
 #include <string>
 
 #include "app/document/desk.h"
-#include "app/views/labels.h"
+#include "app/views/matrix_painter.h"
 #include "core/picture/color_scale.h"
+#include "core/picture/difference.h"
 
 namespace attnscope {
 
