@@ -100,9 +100,8 @@ TEST_F(HeadsViewTest, ARightClickAblatesAHeadOfAttentionAlone) {
     EXPECT_EQ(ablated->buffer.range(2).magnitude(), 0);
     EXPECT_GT(ablated->buffer.range(1).magnitude(), 0);
     step(true);
-    EXPECT_TRUE(std::ranges::any_of(test::texts_on_screen(), [](const test::ScreenText& each) {
-        return each.text == "head3,ablated";
-    }));
+    EXPECT_TRUE(std::ranges::any_of(
+        test::texts_on_screen(), [](const test::ScreenText& each) { return each.text == "head3,ablated"; }));
     right_click();
     EXPECT_EQ(document().experiment(), before);
 }
