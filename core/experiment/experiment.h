@@ -133,8 +133,8 @@ struct Attention {
     int value_size = 0;  ///< columns of V, all heads together, 0 … 1024; 0: d
     int heads = 1;       ///< h, 1 … 64, divides d
     Score score = Score::dot;
-    double sharpening = 1;  ///< factor of the cosine score
-    double bandwidth = 1;   ///< σ of the rbf score, above 0
+    double sharpening = 1;                ///< factor of the cosine score
+    double bandwidth = 1;                 ///< σ of the rbf score, above 0
     std::vector<HeadPlace> ablated = {};  ///< in order, each once
     Ablation ablation = Ablation::zero;
     Scale scale;

@@ -208,8 +208,8 @@ Value TransformerBuilder::attend(Value x) {
     const Value weights = builder_.add(key("weights"_stage), normalize, {masked});
     Value context = builder_.add(key("context"_stage), op::WeightedSum{}, {weights, masked, V});
     if (const std::vector<int> ablated = ablated_heads(e_, layer_); !ablated.empty())
-        context = builder_.add(key("ablated"_stage), op::Ablate{ablated, heads, e_.attention.ablation},
-                               {context});
+        context =
+            builder_.add(key("ablated"_stage), op::Ablate{ablated, heads, e_.attention.ablation}, {context});
     if (heads > 1 || batch_ > 1)
         context = builder_.add(key("concat"_stage), op::JoinHeads{batch_}, {context});
     return builder_.linear(key("output"_stage), context, parameter("W_o"), {});
