@@ -1,5 +1,5 @@
-// Closed sets: an enum whose values have names, used in sessions, flags and on screen. In the enum's
-// namespace stands choice_names(E), an array of all its values from 0 on, each with its name.
+// Closed sets: an enum whose values have names, used in sessions, flags and on screen. The enum's
+// namespace has choice_names(E), an array of all its values from 0 on, each with its name.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// Which stages a trace did not take over from the one before it.
+// Which stages a trace did not reuse from the one before it.
 #pragma once
 
 #include <set>

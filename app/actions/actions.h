@@ -25,7 +25,7 @@ struct ActionContext {
 
 struct Action {
     std::string_view id;    ///< "edit.undo"
-    std::string_view menu;  ///< "" if it stands in no menu
+    std::string_view menu;  ///< "" if it is in no menu
     std::string_view title;
     Shortcut shortcut;
     bool while_typing;  ///< the shortcut works in a text field too

@@ -373,12 +373,18 @@ struct Plan {
 void preview(Desk& desk, const Ui& ui) {
     const ExportForm& form = desk.state.export_form;
     using What = ExportForm::What;
-    if (form.what == What::film || form.what == What::curves || formats_of(form).empty()) return;
+    if (form.what == What::curves || formats_of(form).empty()) return;
+    const bool is_film = form.what == What::film;
     const float side = preview_side(ui);
     Session session = desk.document.session();
     session.presentation = form.presentation;
+    ExportRequest request = request_of(desk);
+    if (is_film) {  // of what is on screen now: the other frames are not computed yet
+        request.formats = {FileFormat::png};
+        request.compose = session.presentation.compose = Compose::none;
+    }
     desk.previewer.request(
-        {desk.document.trace(), std::move(session), request_of(desk), static_cast<int>(side)});
+        {desk.document.trace(), std::move(session), std::move(request), static_cast<int>(side)});
     desk.previewer.update();
     const std::shared_ptr<const Preview> known = desk.previewer.known();
     ImGui::SameLine(0, ui.px(20));
@@ -398,10 +404,12 @@ void preview(Desk& desk, const Ui& ui) {
     }
     draw_text(list, ui.fonts.caption, {at.x, at.y + side + ui.px(6)},
               ink(known->problem.empty() ? ui.theme.secondary : ui.theme.warning),
-              known->problem.empty() ? known->facts : known->problem, Align::left, side);
+              !known->problem.empty() ? known->problem
+              : is_film               ? "one frame, colored alone: " + known->facts
+                                      : known->facts,
+              Align::left, side);
 }
 
-/// "writes weights.png and 3 more", or the reason why nothing can be written.
 /// At most so many files: a sheet and a GIF are one, other formats have one for each frame.
 std::size_t files_of_film(const ExportForm& form, const std::vector<FileFormat>& formats) {
     if (form.presentation.compose == Compose::film) return formats.size();
@@ -411,6 +419,7 @@ std::size_t files_of_film(const ExportForm& form, const std::vector<FileFormat>&
     return files;
 }
 
+/// "writes weights.png and 3 more", or the reason why nothing can be written.
 Plan plan_of(Desk& desk) {
     const ExportForm& form = desk.state.export_form;
     const std::vector<FileFormat> formats = formats_of(form);

@@ -47,7 +47,7 @@ std::optional<ComparedCells> compared_cells(const Desk& desk) {
             of && of->stage == b)
             cell = of->cell;
     const std::optional<PointedCell>& hovered = desk.state.hovered;
-    if (!cell && hovered && info_of(hovered->stage).name == b->info->name) {
+    if (!cell && hovered && &info_of(hovered->stage) == b->info) {
         cell = hovered->cell;
         if (hovered->slot == SlotName::pinned) {
             const auto row = std::ranges::find(difference.rows, cell->row),

@@ -18,8 +18,6 @@
 
 namespace attnscope {
 
-struct StageInfo;
-
 /// Lives for one frame.
 struct Ui {
     const Fonts& fonts;

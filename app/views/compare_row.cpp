@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include "app/ui/widgets.h"
@@ -107,6 +108,37 @@ std::vector<NumberColumn> number_columns(const CompareScene& scene, int row_a, i
     return columns;
 }
 
+/// The row's name, how many of its keys are shown, and the entropy of weights.
+void row_heading(const Ui& ui, const CompareScene& scene, int row_a, int row_b, std::size_t shown,
+                 const Area& area) {
+    ImDrawList* list = ImGui::GetWindowDrawList();
+    const Stage& stage = *scene.b->stage;
+    const float title =
+        draw_text(list, ui.fonts.strong, area.min, ink(ui.theme.text),
+                  fmt::format("Row “{}”", legible(scene.b->row_label(row_b))), Align::left, area.width());
+    std::string facts = "A above, B below";
+    if (shown < static_cast<std::size_t>(scene.b->columns()))
+        facts += fmt::format("  ·  the {} largest of {}", shown, scene.b->columns());
+    const bool has_entropy = stage.info->role == StageRole::weights && stage.part == StageKey::Part::value;
+    if (has_entropy && row_a >= 0)
+        facts +=
+            fmt::format("  ·  A: {}  ·  B: {}", entropy_text(*scene.a, row_a), entropy_text(*scene.b, row_b));
+    draw_text(list, ui.fonts.caption, {area.min.x + title + ui.px(12), area.min.y + ui.px(2)},
+              ink(ui.theme.secondary), facts, Align::left, area.width() - title - ui.px(24));
+}
+
+/// From the smallest to the largest number of the bars, 0 included; of weights from 0 to 1 at least.
+std::pair<double, double> range_of(const std::vector<BarOfKey>& bars, bool are_weights) {
+    double low = 0, high = are_weights ? 1 : 0;
+    for (const BarOfKey& bar : bars)
+        for (const auto& value : {bar.a, bar.b})
+            if (value && std::isfinite(*value)) {
+                low = std::min<double>(low, *value);
+                high = std::max<double>(high, *value);
+            }
+    return {low, high};
+}
+
 }  // namespace
 
 void compare_row(Desk& desk, const Ui& ui, const CompareScene& scene, const Area& area) {
@@ -117,35 +149,16 @@ void compare_row(Desk& desk, const Ui& ui, const CompareScene& scene, const Area
     const float room = area.max.y - area.min.y - ui.px(30);
     const auto most = static_cast<std::size_t>(std::max(1.0f, room / ui.px(k_least_bar_pitch)));
     const std::vector<BarOfKey> bars = bars_of(scene, row_a, row_b, most);
-    const bool weights = scene.b->stage->info->unit == Unit::probability;
-    const bool has_entropy =
-        scene.b->stage->info->role == StageRole::weights && scene.b->stage->part == StageKey::Part::value;
-    const std::string name = legible(scene.b->row_label(row_b));
     const std::vector<NumberColumn> columns = number_columns(scene, row_a, row_b, bars);
     const float number = text_width(ui.fonts.mono_small, "-00.0000") + ui.px(10);
     const float values = number * static_cast<float>(columns.size());
-    const float title = draw_text(list, ui.fonts.strong, area.min, ink(ui.theme.text),
-                                  fmt::format("Row “{}”", name), Align::left, area.width());
-    std::string facts = "A above, B below";
-    if (bars.size() < static_cast<std::size_t>(scene.b->columns()))
-        facts += fmt::format("  ·  the {} largest of {}", bars.size(), scene.b->columns());
-    if (has_entropy && row_a >= 0)
-        facts +=
-            fmt::format("  ·  A: {}  ·  B: {}", entropy_text(*scene.a, row_a), entropy_text(*scene.b, row_b));
-    draw_text(list, ui.fonts.caption, {area.min.x + title + ui.px(12), area.min.y + ui.px(2)},
-              ink(ui.theme.secondary), facts, Align::left, area.width() - title - values - ui.px(24));
-    double low = 0, high = weights ? 1 : 0;
-    for (const BarOfKey& bar : bars)
-        for (const auto& value : {bar.a, bar.b})
-            if (value && std::isfinite(*value)) {
-                low = std::min<double>(low, *value);
-                high = std::max<double>(high, *value);
-            }
+    row_heading(ui, scene, row_a, row_b, bars.size(), {area.min, {area.max.x - values, area.max.y}});
+    const auto [low, high] = range_of(bars, scene.b->stage->info->unit == Unit::probability);
     const float labels = ui.px(k_bar_labels);
     const float left = area.min.x + labels + ui.px(10), right = area.max.x - values - ui.px(8);
     if (right - left < ui.px(40) || !(high > low)) return;
-    const auto x_of = [&](double value) {
-        return left + static_cast<float>((value - low) / (high - low)) * (right - left);
+    const auto x_of = [&, from_value = low, to_value = high](double value) {
+        return left + static_cast<float>((value - from_value) / (to_value - from_value)) * (right - left);
     };
     const ColorScale scale = shared_scale(desk, scene);
     const float heading = area.min.y + ui.px(4);

@@ -41,7 +41,7 @@ LitCells pointed_cells(const Desk& desk, const CompareScene& scene) {
                    cell.column};
     };
     const std::optional<PointedCell>& hovered = desk.state.hovered;
-    if (hovered && info_of(hovered->stage).name == scene.any().stage->info->name) {
+    if (hovered && &info_of(hovered->stage) == scene.any().stage->info) {
         from(hovered->cell, hovered->slot == SlotName::pinned);
         return lit;
     }

@@ -1,4 +1,4 @@
-// What stands at a matrix that is one of several side by side: its caption, its labels, the numbers in its
+// What surrounds a matrix that is one of several side by side: its caption, its labels, the numbers in its
 // cells.
 #pragma once
 

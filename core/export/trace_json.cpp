@@ -61,7 +61,7 @@ std::vector<ShownMatrix> matrices_of(const Stage& stage, const HeadChoice& choic
     return matrices;
 }
 
-/// Under its name, a gradient under that of its stage.
+/// Appends a stage's numbers under its name; a gradient has the name of its stage.
 void append_stage(std::string& out, const Stage& stage, const HeadChoice& head) {
     const Shape& shape = stage.shape();
     const bool vector = stage.info->columns == Axis::single;

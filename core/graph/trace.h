@@ -169,7 +169,7 @@ struct Trace {
     std::vector<std::string> columns;  ///< M key tokens as typed; empty if they do not come from the text
     std::vector<std::string> table;    ///< the vocabulary, by table row
     std::vector<std::string> target_table;  ///< the words that can be predicted, by row of their table
-    StageFeatures features;                 ///< by what stands in the features of these stages
+    StageFeatures features;                 ///< what the features of these stages are called
     std::vector<Overridable> overridable;
     std::string loss_advice;           ///< what to set for a loss, if there is none
     std::vector<StageRecord> records;  ///< stages, then parameters, each in order of computation

@@ -15,7 +15,7 @@ struct TextPart {
     bool operator==(const TextPart&) const = default;
 };
 
-/// Where words stand in the sentence, or in the second one, that are none of the task's; empty without a
+/// The positions of words in the sentence, or in the second one, that the task does not know; empty without a
 /// task.
 std::vector<TextPart> unknown_words(const Experiment& experiment, bool in_second);
 

@@ -1,4 +1,4 @@
-// What an operation writes of itself for the recipe: its lines of Python, for PyTorch 1.13.
+// The lines of Python that an operation contributes to the recipe, for PyTorch 1.13.
 #pragma once
 
 #include <fmt/format.h>

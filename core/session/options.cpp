@@ -523,7 +523,7 @@ const std::array k_options = {
            "Ablated heads", control::Text{}},
     Option{"ablation", Section::output, "", k_arguments<decltype(Attention::ablation)>,
            "The context of an ablated head: 0, or its mean over all positions, later ones included", text,
-           CHOICE(experiment, attention.ablation), "Ablated to",
+           CHOICE(experiment, attention.ablation), "Replaced by",
            control::Choices{VALUES(choices_of<Ablation>(
                {"Their contexts are 0", "Their contexts are the mean over the positions"}))}},
 

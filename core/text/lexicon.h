@@ -1,6 +1,6 @@
 // English words and their features, such as noun, plural, animal: an embedding whose columns can be read. The
-// words stand in assets/lexicon.txt, whose head describes the format. The table has a column for each feature
-// and for the spelling, so a new feature changes the size of the designed examples' matrices:
+// words are in assets/lexicon.txt, whose first lines describe the format. The table has a column for each
+// feature and for the spelling, so a new feature changes the size of the designed examples' matrices:
 // scripts/make-designed-examples writes them anew.
 #pragma once
 

@@ -89,7 +89,7 @@ TEST(ErrorTest, AMessageIsOneLineThatKeepsWhatToDo) {
     EXPECT_EQ(message.find('\n'), std::string::npos);
 }
 
-TEST(ErrorTest, AnErrorIsToldOfOnePlaceAlone) {
+TEST(ErrorTest, AnErrorNamesOnePlaceAlone) {
     const Error error(ErrorKind::too_large, "use 1 to 64");
     EXPECT_STREQ(error.at("--heads").what(), "--heads: use 1 to 64");
     EXPECT_STREQ(error.at("--heads").at("Heads").what(), "Heads: use 1 to 64");

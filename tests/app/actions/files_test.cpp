@@ -1,9 +1,12 @@
 // Dialogs, files, menus and saved state.
 #include <sys/stat.h>
 
+#include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
 #include "app/actions/files.h"
 #include "core/export/export.h"
@@ -14,6 +17,7 @@
 #include "tests/drawn_sessions.h"
 #include "tests/interface.h"
 #include "tests/keys.h"
+#include "tests/screen_texts.h"
 #include "tests/temporary_folder.h"
 
 namespace attnscope {
@@ -215,6 +219,24 @@ TEST_F(FilesTest, ATitleThatIsClearedIsNoneAndARightClickBringsTheStagesNameBack
     EXPECT_EQ(title(), "") << "empty is empty";
     click(field, 1);
     EXPECT_FALSE(title());
+}
+
+TEST_F(FilesTest, OfAFilmOneFrameIsPreviewed) {
+    press(Key::digit_9);
+    press(Key::e, k_ctrl);
+    interaction().export_form.what = ExportForm::What::film;
+    const auto is_previewed = [&] {
+        step(true);
+        return std::ranges::any_of(test::texts_on_screen(), [](const test::ScreenText& each) {
+            return each.text.starts_with("oneframe,coloredalone:");
+        });
+    };
+    bool previewed = false;
+    for (int i = 0; i < 2000 && !previewed; ++i) {
+        previewed = is_previewed();
+        if (!previewed) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    EXPECT_TRUE(previewed);
 }
 
 TEST_F(FilesTest, TheFilesOfAFilmAreCountedBeforeTheyAreWritten) {

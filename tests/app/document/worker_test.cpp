@@ -361,7 +361,7 @@ TEST(WorkerTest, EndsInTheMiddleOfAnEvaluation) {
     }
 }
 
-TEST(WorkerTest, StagesThatDidNotChangeAreTakenOver) {
+TEST(WorkerTest, StagesThatDidNotChangeAreReused) {
     Worker worker({}, {});
     worker.request(SlotName::live, seeded(1));
     worker.wait();
@@ -467,7 +467,7 @@ TEST(WorkerSlotTest, AClosedSlotIsCanceledAndItsResultDropped) {
     EXPECT_FALSE(worker.take()) << "nothing is computed for a closed slot";
 }
 
-TEST(WorkerSlotTest, ASlotTakesOverWhatEqualsTheOthers) {
+TEST(WorkerSlotTest, ASlotReusesWhatEqualsTheOthers) {
     Worker worker({}, {});
     worker.request(SlotName::live, seeded(1));
     worker.wait();
@@ -629,7 +629,7 @@ TEST(WorkerBackendTest, BothSlotsAreComputedOnWhatIsChosenAndAgainWhenItIsLost) 
     take_both(BackendKind::cpu);
 }
 
-TEST(WorkerBackendTest, ASlotMayStayOnTheProcessorAndTakesNothingOverFromTheCard) {
+TEST(WorkerBackendTest, ASlotMayStayOnTheProcessorAndReusesNothingFromTheCard) {
     const auto card = std::make_shared<test::FakeBackend>();
     Worker worker({}, {});
     worker.compute_on(choosing(card));
@@ -690,7 +690,7 @@ TEST(WorkerBackendTest, WhatIsWantedAtOnceDoesNotWaitForTheProcessor) {
     EXPECT_FALSE(worker.busy(SlotName::live));
 }
 
-TEST(WorkerBackendTest, ComputingAgainTakesNothingOver) {
+TEST(WorkerBackendTest, ComputingAgainReusesNothing) {
     Worker worker({}, {});
     worker.request(SlotName::live, seeded(1));
     const auto first = result_of(worker).trace;

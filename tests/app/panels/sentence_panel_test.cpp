@@ -224,7 +224,7 @@ TEST_F(SecondSentenceTest, TheKeyboardReachesIt) {
     EXPECT_EQ(second(), "");
 }
 
-TEST_F(SentenceTest, WhatIsGivenInItsPlaceDisablesIt) {
+TEST_F(SentenceTest, ACustomMatrixInItsPlaceDisablesIt) {
     start(load_example("scalar-cross-attention"));
     const Session before = document().session();
     const std::size_t controls = drawn_controls().size();

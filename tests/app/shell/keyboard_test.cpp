@@ -312,7 +312,7 @@ TEST_F(KeyboardTest, AFileIsChosenByKeysAlone) {
     EXPECT_EQ(document().experiment().weights.seed, Seed(77));
 }
 
-TEST_F(KeyboardTest, AMatrixIsGivenByKeysAlone) {
+TEST_F(KeyboardTest, AMatrixIsSetByKeysAlone) {
     press(Key::g, {.ctrl = true});
     CustomForm& form = interaction().custom_form;
     form.values = Matrix::Zero(40, 3);
@@ -360,7 +360,7 @@ TEST_F(KeyboardTest, TheArrowsWalkThroughThePalette) {
     EXPECT_EQ(interaction().dialog, Dialog::open) << "the second action of the menus";
 }
 
-TEST_F(KeyboardTest, TheControlIsOutlinedAndTheMouseTakesOver) {
+TEST_F(KeyboardTest, TheControlIsOutlinedUntilTheMouseMoves) {
     const gl::Pixels before = picture();
     press(Key::tab);
     EXPECT_NE(picture(), before);

@@ -354,7 +354,7 @@ TEST_F(GpuTest, RowsAndColumnsOfALargeMatrixAreReadAlone) {
     EXPECT_TRUE(columns[0] == whole.col(0) && columns[1] == whole.col(17) && columns[2] == whole.col(309));
 }
 
-TEST_F(GpuTest, AChangeTakesOverWhatItDoesNotTouch) {
+TEST_F(GpuTest, AChangeReusesWhatItDoesNotTouch) {
     Experiment e;
     const Trace first = evaluate(e, {}, {.backend = gpu_});
     e.weighting.temperature = 2;
@@ -362,7 +362,7 @@ TEST_F(GpuTest, AChangeTakesOverWhatItDoesNotTouch) {
     EXPECT_EQ(second.find("scores"_stage), first.find("scores"_stage));
     EXPECT_NE(second.find("weights"_stage), first.find("weights"_stage));
     EXPECT_NE(evaluate(e, first).find("scores"_stage), first.find("scores"_stage))
-        << "the processor takes over its own";
+        << "the processor reuses its own";
     EXPECT_EQ(second.backend, BackendKind::gpu);
 }
 

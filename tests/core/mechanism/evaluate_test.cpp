@@ -167,7 +167,7 @@ TEST(EvaluateTest, AChangeComputesTheStagesThatDependOnItAndNoOthers) {
     }
 }
 
-TEST(EvaluateTest, WhatIsTakenOverEqualsWhatIsComputedAfreshOverALongWalkOfRandomChanges) {
+TEST(EvaluateTest, WhatIsReusedEqualsWhatIsComputedAgainOverALongWalkOfRandomChanges) {
     std::mt19937 random(7);
     const auto pick = [&](auto... values) {
         const std::array options{values...};
@@ -540,7 +540,7 @@ TEST(EvaluateTest, WhatABackendComputesCountsAgainstItsMemoryAndTheRestAgainstTh
     EXPECT_NE(said(4 * whole, 2 * k_mib), "") << "which weights dropout keeps is drawn here";
 }
 
-TEST(EvaluateTest, WhatMayBeTakenOverFromACardNeedsNoRoomThere) {
+TEST(EvaluateTest, WhatMayBeReusedFromACardNeedsNoRoomThere) {
     Experiment e;
     e.input.text.clear();
     for (int i = 0; i < 512; ++i) e.input.text += "w ";

@@ -419,7 +419,7 @@ bool identical(const Trace& a, const Trace& b) {
     });
 }
 
-TEST(RandomExperimentsTest, WhatIsTakenOverIsWhatWouldBeComputed) {
+TEST(RandomExperimentsTest, WhatIsReusedIsWhatWouldBeComputed) {
     for (const Experiment& e : random_experiments(200, 1)) {
         Experiment with_less = e;
         for (const auto& [name, matrix] : e.weights.custom)

@@ -355,7 +355,7 @@ TEST(Seq2seqTest, AGreedyDecoderThatPicksTheSameWordsKeepsItsStates) {
                                      "probabilities"}));
 }
 
-TEST(Seq2seqTest, WhatIsTakenOverEqualsWhatIsComputedAnew) {
+TEST(Seq2seqTest, WhatIsReusedEqualsWhatIsComputedAgain) {
     const std::vector<std::function<void(Experiment&)>> changes = {
         [](Experiment& e) { e.input.text2 = "je suis"; },
         [](Experiment& e) { e.input.text = "a student"; },
