@@ -54,8 +54,11 @@ std::optional<PinnedSide> pinned_side(const Session& session, const std::optiona
     PinnedSide a{*side};
     const std::vector<SettingDifference> settings = setting_differences(session);
     if (settings.size() == 1) {
-        a.about_a = fmt::format("{} {}", settings[0].option, settings[0].a);
-        a.about_b = fmt::format("{} {}", settings[0].option, settings[0].b);
+        const auto about = [&](const std::string& value) {
+            return fmt::format("{} {}", settings[0].option, value.empty() ? "none" : value);
+        };
+        a.about_a = about(settings[0].a);
+        a.about_b = about(settings[0].b);
     }
     return a;
 }

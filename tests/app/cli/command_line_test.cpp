@@ -1,7 +1,9 @@
 // The program as a child process: what works.
-#include "tests/command_line.h"
+#include <cstdlib>
+
 #include "core/session/options.h"
 #include "core/session/session.h"
+#include "tests/command_line.h"
 #include "tests/sessions.h"
 
 namespace attnscope {
@@ -94,6 +96,16 @@ TEST_F(CommandLineTest, APictureWithAWidthIsPrintedUnlessAThemeIsChosen) {
     EXPECT_EQ(themed({"--width", "84mm"}), themed({"--width", "84mm", "--theme", "print"}));
     EXPECT_NE(themed({"--width", "84mm"}), themed({"--width", "84mm", "--theme", "dark"}));
     EXPECT_EQ(themed({"--width", "none"}), themed({"--theme", "dark"}));
+}
+
+TEST_F(CommandLineTest, AComparisonCallsAnEmptyValueNone) {
+    if (std::system("command -v pdftotext >/dev/null") != 0) GTEST_SKIP() << "pdftotext is not installed";
+    render({"--example", "multi-head", "--stage", "concat", "--compose", "compare", "--compare-with",
+            "without this head", "--format", "pdf"});
+    const std::string text = path("out/text");
+    ASSERT_EQ(std::system(("pdftotext " + path("out/concat-compare.pdf") + " " + text).c_str()), 0);
+    EXPECT_NE(read(text).find("ablate none"), std::string::npos);
+    EXPECT_NE(read(text).find("ablate 1.1"), std::string::npos);
 }
 
 TEST_F(CommandLineTest, RenderListsWhatItWrote) {
