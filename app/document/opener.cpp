@@ -19,7 +19,7 @@ typename FileReader<File>::Outcome outcome_of(const std::function<File()>& read,
     try {
         return {read(), ""};
     } catch (const std::bad_alloc&) {
-        return {std::nullopt, "there is not enough memory to open " + name};
+        return {std::nullopt, "there is not enough memory for " + name};
     } catch (const std::exception& error) {
         return {std::nullopt, problem_text(error)};
     }

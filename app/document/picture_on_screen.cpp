@@ -10,6 +10,14 @@ const Stage& focused(const Document& document) {
     return focused_stage(*document.trace(), document.presentation().stage);
 }
 
+/// The matrices of A, if something is pinned and evaluated.
+std::optional<ComparedSide> pinned_side(const Document& document) {
+    const Slot* pinned = document.slot(SlotName::pinned);
+    const auto& chosen = document.session().pinned;
+    if (!chosen || !pinned || !pinned->trace) return std::nullopt;
+    return ComparedSide{pinned->trace, chosen->head, chosen->layer};
+}
+
 }  // namespace
 
 bool has_picture(const Document& document) {
@@ -33,13 +41,6 @@ Compose composition_shown(const Document& document) {
     if (shown.view == ViewKind::step && stage_on_screen(document).info->unit == Unit::probability)
         return Compose::steps;
     return shown.compose;
-}
-
-std::optional<ComparedSide> pinned_side(const Document& document) {
-    const Slot* pinned = document.slot(SlotName::pinned);
-    const auto& chosen = document.session().pinned;
-    if (!chosen || !pinned || !pinned->trace) return std::nullopt;
-    return ComparedSide{pinned->trace, chosen->head, chosen->layer};
 }
 
 ExportRequest picture_on_screen(const Document& document) {

@@ -16,11 +16,8 @@ const Stage& stage_on_screen(const Document& document);
 /// What the open view shows, so that its picture shows the same: every head, A and B, the steps of a row.
 Compose composition_shown(const Document& document);
 
-/// The matrices of A, if something is pinned and evaluated.
-std::optional<ComparedSide> pinned_side(const Document& document);
-
-/// One PNG of the open view's figure, or else of the stage that it shows, composed as it shows it. A sweep
-/// is a film, which is not one picture: of it the stage in focus.
+/// One PNG of the open view's figure, or else of the stage that it shows, composed as it shows it. Of a
+/// sweep, which is a film, and of a run of training the stage in focus.
 ExportRequest picture_on_screen(const Document& document);
 
 }  // namespace attnscope

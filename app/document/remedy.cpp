@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
 #include <utility>
 
 #include "app/document/steps.h"
@@ -13,30 +11,30 @@
 namespace attnscope {
 namespace {
 
-/// A number of columns that is cut into heads; 0: as many as d.
-struct Width {
-    OptionName option;
-    const char* name;
-    int (*of)(const Experiment& experiment);
-};
-constexpr std::array k_widths = {
-    Width{"dim", "d", [](const Experiment& e) { return e.input.dim; }},
-    Width{"key-size", "the key size", [](const Experiment& e) { return e.attention.key_size; }},
-    Width{"value-size", "the value size", [](const Experiment& e) { return e.attention.value_size; }},
-};
+/// Adds the width's next multiple of `unit` to the remedy, unless it is one.
+void widen(Remedy& remedy, OptionName option, std::string_view name, int columns, int unit) {
+    if (columns % unit == 0) return;
+    const std::string next = std::to_string((columns / unit + 1) * unit);
+    remedy.label += fmt::format("{} {} to {}", remedy.label.empty() ? "Set" : ",", name, next);
+    remedy.options.emplace_back(option, next);
+}
 
-/// Each width that cannot be cut becomes the next one that can: a multiple of the heads, and with RoPE, which
-/// rotates pairs of features, of twice as many.
+/// What is cut into heads and cannot be is widened: d, or Q and K, or V where these have a size of their own.
+/// RoPE rotates pairs of the features of Q and K.
 Remedy wider(const Experiment& e) {
-    const int heads = std::max(1, e.attention.heads), pairs = e.attention.position == Position::rope ? 2 : 1;
+    const Attention& attention = e.attention;
+    const auto fits = [](int size, int most) { return size >= 0 && size <= most; };
+    if (attention.heads < 1 || attention.heads > k_max_heads || !fits(e.input.dim, k_max_dim) ||
+        !fits(attention.key_size, k_max_dim) || !fits(attention.value_size, k_max_dim))
+        return {};
+    const bool in_stack = mechanism_rule(e.mechanism).has_layers;
+    const bool own_keys = attention.key_size > 0 && !in_stack,
+               own_values = attention.value_size > 0 && !in_stack;
+    const int unit = attention.heads, keys_unit = attention.position == Position::rope ? 2 * unit : unit;
     Remedy remedy;
-    for (const Width& width : k_widths) {
-        const int columns = width.of(e), unit = width.option == "value-size" ? heads : heads * pairs;
-        if (columns % unit == 0) continue;
-        const std::string next = std::to_string((columns / unit + 1) * unit);
-        remedy.label += fmt::format("{} {} to {}", remedy.label.empty() ? "Set" : ",", width.name, next);
-        remedy.options.emplace_back(width.option, next);
-    }
+    if (!own_keys || !own_values) widen(remedy, "dim", "d", e.input.dim, own_keys ? unit : keys_unit);
+    if (own_keys) widen(remedy, "key-size", "the key size", attention.key_size, keys_unit);
+    if (own_values) widen(remedy, "value-size", "the value size", attention.value_size, unit);
     return remedy;
 }
 

@@ -259,7 +259,7 @@ void values_in_cells(const Ui& ui, ExportForm& form) {
 
 /// The size of pictures. On paper: a preset, or any width with its resolution and font size. In pixels: the
 /// size of a cell.
-void size_of_pictures(const Ui& ui, ExportForm& form) {
+void size_of_pictures(const Ui& ui, ExportForm& form, ThemeKind of_screen) {
     Presentation& look = form.presentation;
     row(ui, "Size", [&] {
         std::vector<Choice> sizes = {{"pixels", "pixels, for a screen", ""}};
@@ -274,7 +274,10 @@ void size_of_pictures(const Ui& ui, ExportForm& form) {
         if (current == "own") sizes.push_back({"own", fmt::format("{:g} mm", *look.width), ""});
         const auto picked = choice_field(ui, "##size", sizes, current);
         help_at_rest(ui, "In pixels, or as wide as a column of a paper or a slide");
-        if (picked == "pixels") look.width.reset();
+        if (picked == "pixels" && look.width) {
+            look.width.reset();
+            look.theme = of_screen;
+        }
         for (const PaperPreset& preset : k_paper_presets)
             if (picked == preset.name) {
                 look.width = preset.paper.width;
@@ -315,7 +318,8 @@ void how_pictures_look(Desk& desk, const Ui& ui) {
             {"film", "one picture", "All frames on one color range; of a sweep also mean and spread"}};
         form_choice(desk, ui, "Picture", "compose", compositions);
     }
-    if (!is_film || form.presentation.compose == Compose::film) size_of_pictures(ui, form);
+    if (!is_film || form.presentation.compose == Compose::film)
+        size_of_pictures(ui, form, desk.document.presentation().theme);
     row(ui, "Title", [&] {
         std::optional<std::string>& title = form.presentation.title;
         std::string text = title.value_or("");
@@ -348,18 +352,19 @@ void how_pictures_look(Desk& desk, const Ui& ui) {
 ExportRequest request_of(const Desk& desk) {
     const ExportForm& form = desk.state.export_form;
     using What = ExportForm::What;
-    ExportRequest request{{}, form.presentation.head, formats_of(form)};
-    const bool of_view = form.what == What::view || (form.what == What::film && has_picture(desk.document));
-    const bool of_stage =
-        form.what == What::stage || (form.what == What::film && !has_picture(desk.document));
-    if (of_stage) request.stages = {std::string(stage_on_screen(desk.document).name())};
-    if (!of_stage) request.view = desk.document.presentation().view;
-    request.view_alone = of_view;
-    request.chosen = desk.document.presentation().stage;
+    ExportRequest request = picture_on_screen(desk.document);
+    request.head = form.presentation.head;
+    request.formats = formats_of(form);
     request.gradients = desk.document.presentation().gradients;
+    if (form.what == What::stage || form.what == What::all) {
+        request.stages.clear();
+        request.view.reset();
+        request.view_alone = false;
+    }
+    if (form.what == What::stage) request.stages = {std::string(stage_on_screen(desk.document).name())};
+    if (form.what == What::all) request.view = desk.document.presentation().view;
     const bool of_film = form.presentation.compose == Compose::film;
-    if (of_film == (form.what == What::film)) request.compose = form.presentation.compose;
-    request.pinned = pinned_side(desk.document);
+    request.compose = of_film == (form.what == What::film) ? form.presentation.compose : Compose::none;
     return request;
 }
 

@@ -60,7 +60,11 @@ constexpr StepHelp k_helps[] = {
     // other stages
     {"− row mean", "The row's mean is subtracted"},
     {"÷ √(variance + ε)", "Divided by the row's standard deviation; ε keeps it above 0"},
-    {"× gain", "Multiplied by the layer norm's gain, and its shift added: both are parameters"},
+    {"× gain", "Multiplied by the layer norm's gain, a parameter; a shift, where it is named, is added"},
+    {"a cos", "The feature turned by its position's angle: the part of its own"},
+    {"a sin", "The feature turned by its position's angle: the part of its own"},
+    {"− b sin", "The part of the feature with which it forms a pair"},
+    {"+ b cos", "The part of the feature with which it forms a pair"},
     {"x", "The number that goes in"},
     {"exp( x )", "e to this power: always positive"},
     {"tanh", "Squeezed between −1 and 1"},

@@ -1,6 +1,7 @@
 #include "app/platform/system_clipboard.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -49,11 +50,19 @@ bool offers(const ClipboardProgram& program, std::FILE* picture) {
     // The copy that stays in the background must not keep a terminal or a pipe of ours open.
     posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
     posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+    // Nor are the signals blocked there that this process waits for in a thread of its own.
+    posix_spawnattr_t attributes;
+    posix_spawnattr_init(&attributes);
+    sigset_t none;
+    sigemptyset(&none);
+    posix_spawnattr_setsigmask(&attributes, &none);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
     pid_t child = 0;
     const auto arguments = const_cast<char* const*>(program.arguments.data());  // as exec takes them
     const bool started =
-        posix_spawnp(&child, program.arguments[0], &actions, nullptr, arguments, environ) == 0;
+        posix_spawnp(&child, program.arguments[0], &actions, &attributes, arguments, environ) == 0;
     posix_spawn_file_actions_destroy(&actions);
+    posix_spawnattr_destroy(&attributes);
     int status = 0;
     return started && waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }

@@ -320,7 +320,9 @@ void Workspace::copy_script_as_asked() {
 void Workspace::copy_picture_as_asked() {
     if (std::exchange(interaction_.copies_picture, false)) {
         const ExportRequest request = picture_on_screen(document_);
-        picture_maker_.start("the picture",
+        const std::string of = request.view ? std::string(name_of(*request.view)) + " view"
+                                            : stage_heading(stage_on_screen(document_).key());
+        picture_maker_.start("the picture of " + of,
                              [trace = document_.trace(), session = document_.session(), request] {
                                  Session shown = session;
                                  shown.presentation.compose = request.compose;
@@ -330,14 +332,13 @@ void Workspace::copy_picture_as_asked() {
     const std::optional<FileMaker::Outcome> outcome = picture_maker_.take();
     if (!outcome) return;
     wants_frame_ = true;
-    interaction_.notice = {outcome->problem, true};
-    if (!outcome->file) return;
+    std::string problem = outcome->problem;
     try {
-        compat::text_bridge().clipboard.set_png(*outcome->file);
-        interaction_.notice = {"copied the picture", false};
+        if (outcome->file) compat::text_bridge().clipboard.set_png(*outcome->file);
     } catch (const Error& error) {
-        interaction_.notice = {problem_text(error), true};
+        problem = problem_text(error);
     }
+    interaction_.notice = {problem.empty() ? "copied " + picture_maker_.name() : problem, !problem.empty()};
 }
 
 void Workspace::offer_card(const GlVersion& version,

@@ -232,10 +232,9 @@ void texts_below(Desk& desk, const Ui& ui, const Survey& survey, const SurveyedH
                  const Area& picture, const std::optional<std::string>& lit) {
     ImDrawList* list = ImGui::GetWindowDrawList();
     const bool chosen = survey.of.chosen == head.at;
-    const std::vector<HeadPlace>& ablated = survey.of.trace->experiment.attention.ablated;
-    const bool is_ablated = std::ranges::find(ablated, head_place(head.at)) != ablated.end();
+    const bool ablated = is_ablated(survey.of.trace->experiment, head_place(head.at));
     const float y = picture.max.y + ui.px(4);
-    std::string name = name_of_head(head, desk.document.presentation()) + (is_ablated ? ", ablated" : "");
+    std::string name = name_of_head(head, desk.document.presentation()) + (ablated ? ", ablated" : "");
     // Where that does not fit, the number and the name are enough.
     constexpr std::string_view k_before_number = "head ";
     if (name.starts_with(k_before_number) &&

@@ -69,7 +69,10 @@ std::string summary(const Desk& desk) {
     if (known && known->measured && known->step == shown_step(desk))
         text += fmt::format("  ·  accuracy {:.1f} % on {} held-out sentences{}",
                             100 * known->measured->accuracy, k_held_out_sentences,
-                            trace.experiment.attention.ablated.empty() ? "" : " without the ablated heads");
+                            !mechanism_rule(trace.experiment.mechanism).has_layers ||
+                                    trace.experiment.attention.ablated.empty()
+                                ? ""
+                                : " without the ablated heads");
     return text;
 }
 
@@ -323,15 +326,14 @@ void head_grid(Desk& desk, const Ui& ui, const Area& area, const Trace& trace,
         if (!shown) continue;
         const bool chosen = is_own && presentation.layer() == layer &&
                             presentation.head == HeadChoice{HeadChoice::Kind::one, head};
-        const std::vector<HeadPlace>& ablated = trace.experiment.attention.ablated;
-        const bool is_ablated = std::ranges::find(ablated, HeadPlace{layer, head + 1}) != ablated.end();
+        const bool ablated = is_ablated(trace.experiment, {layer, head + 1});
         const Pressed pressed =
             tile(desk, ui, is_own ? "head" : "head beside", index, *shown, grid, area, chosen,
-                 fmt::format("layer {}, head {}{}", layer, head + 1, is_ablated ? ", ablated" : ""),
+                 fmt::format("layer {}, head {}{}", layer, head + 1, ablated ? ", ablated" : ""),
                  score_text(known, trace.experiment.training.step, static_cast<std::size_t>(index)),
-                 !is_own      ? ""
-                 : is_ablated ? "Right-click: restore"
-                              : "Right-click: ablate");
+                 !is_own   ? ""
+                 : ablated ? "Right-click: restore"
+                           : "Right-click: ablate");
         if (pressed == Pressed::right && is_own) toggle_ablation(desk, {layer, head + 1});
         if (pressed == Pressed::left && is_own)
             desk.document.change([&](Session& s) {

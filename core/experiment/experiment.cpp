@@ -250,9 +250,14 @@ void check_heads(const Experiment& e, const char* option, const std::vector<Head
 
 std::vector<int> ablated_heads(const Experiment& e, int layer) {
     std::vector<int> heads;
+    if (!mechanism_rule(e.mechanism).has_heads) return heads;
     for (const HeadPlace& place : e.attention.ablated)
         if (place.layer == layer) heads.push_back(place.head - 1);
     return heads;
+}
+
+bool is_ablated(const Experiment& e, const HeadPlace& place) {
+    return std::ranges::binary_search(ablated_heads(e, place.layer), place.head - 1);
 }
 
 void drop_missing_heads(Experiment& e) {

@@ -243,8 +243,7 @@ struct Training {
     int batch = 16;      ///< fresh sentences for each step, 1 … 1024
     Seed data_seed = 1;  ///< of the drawn sentences
     int step = 0;        ///< 0: the parameters as drawn; 0 … 100,000
-    /// Heads of a stack that are ablated while it is trained; those of the transformer are so in what is
-    /// shown.
+    /// Heads of a stack that are ablated while it is trained; Attention::ablated are so in what is shown.
     std::vector<HeadPlace> ablated = {};
 
     bool operator==(const Training&) const = default;
@@ -308,8 +307,10 @@ std::string why_sizes_do_not_fit(const Experiment& experiment);
 /// Why position rope cannot rotate heads with d_k features; empty if it can.
 std::string why_rope_does_not_fit(int d_k);
 
-/// The heads of a layer that are ablated, from 0; layer 1 is that of attention alone.
+/// The heads of a layer that are ablated, from 0; layer 1 is that of attention alone. None where the
+/// mechanism has no heads to set.
 std::vector<int> ablated_heads(const Experiment& experiment, int layer = 1);
+bool is_ablated(const Experiment& experiment, const HeadPlace& place);
 
 /// Forgets ablated heads that the mechanism does not have.
 void drop_missing_heads(Experiment& experiment);

@@ -14,8 +14,7 @@ struct MechanismRule {
     MechanismKind choice;
     /// Whether it has as many heads as are set, rather than one.
     bool has_heads;
-    /// Whether it is a stack: its heads belong to layers, and are together as wide as the
-    /// embedding.
+    /// Whether it is a stack: its heads belong to layers, and are together as wide as the embedding.
     bool has_layers;
     /// Whether its queries are steps, one after the other, so that only the CPU computes it.
     bool is_recurrent;

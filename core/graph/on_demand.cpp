@@ -675,7 +675,7 @@ std::vector<bool> on_demand_values(const Graph& graph, const OnDemandSizes& size
                 fmt::format("{} takes all pairs of {} × {} tokens at once, and up to {} pairs are supported: "
                             "shorten the text, or use a dot, general, cosine or rbf score and a softmax over "
                             "the keys, "
-                            "without dropout and block",
+                            "without dropout, block and ablation mean",
                             stage_name(value.key), graph.rows.size(),
                             graph.columns.empty() ? graph.rows.size() : graph.columns.size(),
                             sizes.most_cells));

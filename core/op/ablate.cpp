@@ -53,6 +53,13 @@ void Ablate::forward(const Work& in, Tensor& out) const {
     }
 }
 
+void Ablate::cells(const RegionWork& in, MatrixView out) const {
+    if (is_ablated(in.head))
+        out.setZero();
+    else
+        in.read(0, out);
+}
+
 void Ablate::backward(const Backward& at) const {
     if (!at.wants(0)) return;
     for (int h = 0; h < at.heads(); ++h) {

@@ -9,6 +9,7 @@
 #include "core/op/backward.h"
 #include "core/op/formula.h"
 #include "core/op/proof.h"
+#include "core/op/region.h"
 #include "core/op/torch.h"
 #include "core/op/work.h"
 
@@ -27,6 +28,9 @@ struct Ablate {
     std::string formula(const Symbols& in) const;
     Operands operands() const { return {.same_as = 0}; }
     void forward(const Work& in, Tensor& out) const;
+    /// The mean takes every row.
+    bool has_cells() const { return to == Ablation::zero; }
+    void cells(const RegionWork& in, MatrixView out) const;
     /// dC = dY, in an ablated head 0 or the mean of dY over the positions.
     void backward(const Backward& at) const;
     void explain_gradient(Proof& proof, const GradientCell& cell) const;

@@ -74,8 +74,8 @@ void twice_the_temperature(Session& session) {
     set(session, "temperature", shortest_text(session.experiment.weighting.temperature * 2));
 }
 
-/// The head that is shown, or of a mean the first one. Its own weights stay: the first stage that changes and
-/// that both sides have is shown.
+/// The head that is shown, or of a mean the first one. Its own weights stay: a later stage, which
+/// both sides have, is shown.
 void without_head(Session& session) {
     const Experiment& e = session.experiment;
     const Presentation& p = session.presentation;

@@ -50,7 +50,7 @@ TEST(OpenerTest, WhatFailsIsSaid) {
     opener.wait();
     const auto outcome = opener.take();
     EXPECT_FALSE(outcome->file);
-    EXPECT_EQ(outcome->problem, "there is not enough memory to open b");
+    EXPECT_EQ(outcome->problem, "there is not enough memory for b");
 }
 
 TEST(OpenerTest, TheNewestFileCountsInWhateverOrderTheyAreRead) {

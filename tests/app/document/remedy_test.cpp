@@ -43,6 +43,15 @@ TEST(RemedyTest, ARefusedSettingComesWithTheOthersThatMakeItPossible) {
         {{{"dim", "15"}}, "position", "rope", "Set d to 16"},
         {{{"position", "rope"}}, "heads", "16", "Set d to 32"},
         {{{"mechanism", "transformer"}, {"position", "rope"}}, "dim", "17", "Set d to 18"},
+        {{{"key-size", "8"}, {"mechanism", "transformer"}}, "heads", "3", "Set d to 18"},
+        {{{"dim", "18"}, {"key-size", "12"}, {"position", "rope"}},
+         "key-size",
+         "11",
+         "Set the key size to 12"},
+        {{{"dim", "15"}, {"key-size", "4"}, {"value-size", "4"}},
+         "heads",
+         "8",
+         "Set the key size to 8, the value size to 8"},
         {{{"value-size", "8"}}, "block", "post-norm", "Set the value size to d"},
         {{{"block", "post-norm"}}, "value-size", "8", "Add the output projection"},
     };
@@ -68,6 +77,8 @@ TEST(RemedyTest, ARefusedSettingComesWithTheOthersThatMakeItPossible) {
 TEST(RemedyTest, WhereNothingHelpsThereIsNone) {
     EXPECT_FALSE(remedy_of({}, "heads", "65"));
     EXPECT_FALSE(remedy_of({}, "heads", "many"));
+    EXPECT_FALSE(remedy_of({}, "heads", "2147483647"));
+    EXPECT_FALSE(remedy_of({}, "dim", "2147483647"));
     EXPECT_FALSE(remedy_of(with({}, {{"dim", "1024"}}), "heads", "7")) << "1029 is too wide";
 }
 

@@ -65,6 +65,8 @@ TEST(StepHelpTest, AStepIsNotTakenForAnotherThatBeginsAlike) {
     EXPECT_TRUE(begins("÷ √(variance + ε) 1.25", "Divided by the row's standard deviation"));
     EXPECT_TRUE(begins("× 0.3", "Multiplied by the factor of the scores"));
     EXPECT_TRUE(begins("× gain 1 + shift 0", "Multiplied by the layer norm's gain"));
+    EXPECT_TRUE(begins("+ b_q 0.3", "The bias"));
+    EXPECT_TRUE(begins("+ b cos", "The part of the feature"));
     EXPECT_TRUE(begins("exp", "e to this power: always positive; a difference"));
     EXPECT_TRUE(begins("exp(−x)", "The Gaussian"));
     EXPECT_FALSE(begins("exp( x )", "e to this power: always positive; a difference"));

@@ -79,6 +79,15 @@ TEST(AblatedHeadsTest, TheHeadsAreJoinedAsTheyAreAfterIt) {
         }
 }
 
+TEST(AblatedHeadsTest, AMechanismWithoutHeadsHasNone) {
+    Experiment e = attention_alone();
+    e.attention.ablated = {{1, 2}};
+    EXPECT_TRUE(is_ablated(e, {1, 2}));
+    EXPECT_FALSE(is_ablated(e, {1, 1}));
+    e.mechanism = MechanismKind::seq2seq;
+    EXPECT_FALSE(is_ablated(e, {1, 2})) << "they are kept, and have no effect";
+}
+
 TEST(AblatedHeadsTest, AHeadThatIsGoneIsForgotten) {
     Experiment e = attention_alone();
     e.attention.ablated = {{1, 1}, {1, 3}, {2, 1}};

@@ -66,6 +66,11 @@ std::vector<std::pair<std::string, Experiment>> experiments() {
     Experiment cross = sentence_of(29);
     cross.input.text2 = "to be or not to be that is the question whether it is nobler in the mind to suffer";
     with("cross", cross);
+    Experiment ablated = sentence_of(31);
+    ablated.attention.heads = 2;
+    ablated.attention.ablated = {{1, 2}};
+    ablated.attention.output_projection = true;
+    with("ablated", ablated);
     Experiment broken = sentence_of(33);
     Matrix values = Matrix::Random(33, 16);
     values(3, 2) = std::numeric_limits<float>::quiet_NaN();
@@ -368,11 +373,11 @@ TEST(OnDemandTest, WhatNeedsEveryPairAtOnceIsRefused) {
         }
         return "";
     };
-    EXPECT_EQ(
-        problem(e),
-        "weights takes all pairs of 12 × 12 tokens at once, and up to 100 pairs are supported: shorten "
-        "the text, "
-        "or use a dot, general, cosine or rbf score and a softmax over the keys, without dropout and block");
+    EXPECT_EQ(problem(e),
+              "weights takes all pairs of 12 × 12 tokens at once, and up to 100 pairs are supported: shorten "
+              "the text, "
+              "or use a dot, general, cosine or rbf score and a softmax over the keys, without dropout, "
+              "block and ablation mean");
     const std::string advice = problem(e);
     e.weighting.normalizer = Normalization::softmax;
     for (const auto& [score, name] : choices<Score>()) {
