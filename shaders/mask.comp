@@ -13,7 +13,7 @@ uniform uint u_first_row;  // the matrix row of the first row here
 uniform float u_x, u_y;
 uniform double u_window;  // D
 
-bool may_look(uint head, uint row, uint column) {
+bool may_attend(uint head, uint row, uint column) {
     int i = int(u_first_row + row), j = int(column);
 #if defined(CAUSAL)
     return j <= i;
@@ -46,7 +46,7 @@ void main() {
     uint head = gl_WorkGroupID.z;
     for (uint i = gl_GlobalInvocationID.x; i < cells; i += gl_NumWorkGroups.x * GROUP) {
         uint at = u_result + head * u_result_head + i;
-        float open = may_look(head, i / u_columns, i % u_columns) ? 1.0 : 0.0;
+        float open = may_attend(head, i / u_columns, i % u_columns) ? 1.0 : 0.0;
 #ifdef FIRST
         result[at] = open;
 #else

@@ -27,6 +27,7 @@ struct Action {
     std::string_view id;    ///< "edit.undo"
     std::string_view menu;  ///< "" if it is in no menu
     std::string_view title;
+    std::string_view help;  ///< what it does, in one line
     Shortcut shortcut;
     bool while_typing;  ///< the shortcut works in a text field too
     bool (*enabled)(const ActionContext&);
@@ -36,6 +37,9 @@ struct Action {
     /// Why the action is not enabled.
     std::string (*why_not)(const ActionContext&) = nullptr;
 };
+
+/// What a menu and the search say of an action that is not enabled: "Not available now: …".
+std::string why_disabled(const Action& action, const ActionContext& context);
 
 std::span<const Action> actions();
 const Action& action_named(ActionName name);

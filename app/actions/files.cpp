@@ -61,7 +61,7 @@ std::string take(ActionContext& context, const std::string& path, const CustomIm
     if (const std::string reason = why_no_image(context); !reason.empty())
         throw Error(ErrorKind::bad_input,
                     path + " is a picture, which this experiment does not use: " + reason);
-    look_at(context, image);
+    use_image(context, image);
     remember_file(context.saved, path);
     return "loaded the picture ";
 }
@@ -94,7 +94,7 @@ std::string why_no_image(const ActionContext& c) {
     return why_unused(option_named("image"), alone);
 }
 
-void look_at(ActionContext& c, const CustomImage& image) {
+void use_image(ActionContext& c, const CustomImage& image) {
     c.document.change([&](Session& s) {
         s.experiment.input.image = image;
         s.experiment.input.text2.clear();

@@ -11,7 +11,7 @@ namespace attnscope {
 
 /// A new session. The window keeps its theme, as it does with an example.
 void new_session(ActionContext& context);
-/// Whether open_file can read this file, judged by its extension.
+/// Whether read_to_open() can read this file, judged by its extension.
 bool can_be_opened(const std::filesystem::path& path);
 /// Whether a file holds a matrix, which the dialog for custom matrices reads: CSV or NPY, judged by its
 /// extension.
@@ -31,7 +31,7 @@ void save_file(ActionContext& context, const std::string& file);
 /// Why the experiment cannot use an image (which would replace the second sentence); empty if it can.
 std::string why_no_image(const ActionContext& context);
 /// Uses the image as keys and values, in place of the second sentence.
-void look_at(ActionContext& context, const CustomImage& image);
+void use_image(ActionContext& context, const CustomImage& image);
 void remove_picture(ActionContext& context);
 
 }  // namespace attnscope

@@ -144,7 +144,8 @@ void set(ActionContext& context, const Option& option, const std::string& value)
 void add_actions(std::vector<SearchEntry>& entries, const ActionContext& context) {
     for (const Action& action : actions())
         if (!action.menu.empty() && action.enabled(context))
-            entries.push_back({std::string(action.title), shortcut_text(action.shortcut), "",
+            entries.push_back({std::string(action.title), shortcut_text(action.shortcut),
+                               std::string(action.help),
                                [&action](ActionContext& c) { run_action(action, c); }});
 }
 
@@ -152,10 +153,10 @@ void add_actions(std::vector<SearchEntry>& entries, const ActionContext& context
 void add_disabled_actions(std::vector<SearchEntry>& entries, const ActionContext& context) {
     for (const Action& action : actions()) {
         if (action.menu.empty() || action.enabled(context)) continue;
-        const std::string why = action.why_not ? action.why_not(context) : "";
-        const std::string help = why.empty() ? "Not available now" : "Not available: " + why;
-        entries.push_back({std::string(action.title), "not available", help, [help](ActionContext& c) {
-                               c.interaction.notice = {help, true};
+        const std::string why = why_disabled(action, context);
+        entries.push_back({std::string(action.title), "not available",
+                           fmt::format("{}. {}", why, action.help), [why](ActionContext& c) {
+                               c.interaction.notice = {why, true};
                            }});
     }
 }

@@ -11,7 +11,7 @@
 
 namespace attnscope {
 
-/// A preset that fills a mask; mask_presets() is a table in given.cpp.
+/// A preset that fills a mask; mask_presets() is a table in custom.cpp.
 struct MaskPreset {
     std::string_view name;
     std::string_view help;

@@ -274,7 +274,7 @@ void Document::ask(SlotName name, const Experiment& experiment, bool on_cpu) {
 void Document::close(SlotName name) {
     if (!slot(name)) return;
     open_slot(name).reset();
-    proofs_.clear();
+    forget_proofs();
     worker_.close(name);
 }
 
@@ -420,7 +420,7 @@ void Document::take(WorkResult result) {
     Slot& slot = open_slot(result.slot).value();
     if (result.trace) {
         slot.trace = std::move(result.trace);
-        proofs_.clear();  // what they refer to may be large
+        forget_proofs();
         if (!slot.stale()) slot.problem.clear();
     } else if (result.experiment == slot.experiment) {
         slot.problem = std::move(result.error);
@@ -441,6 +441,20 @@ const Proof& Document::proof(const Stage& stage, int head, const Cell& cell, Slo
     return *proofs_.front().proof;
 }
 
+const RowSteps& Document::steps_of_row(const Stage& weights, int head, int row) {
+    const std::shared_ptr<const Trace>& trace = slot(SlotName::live)->trace;
+    const bool known = row_ && row_->trace == trace && row_->weights == &weights &&
+                       row_->steps.head == head && row_->steps.row == row;
+    if (!known) row_ = KeptRow{trace, &weights, row_steps(*trace, weights, head, row)};
+    return row_->steps;
+}
+
+/// What they refer to may be large.
+void Document::forget_proofs() {
+    proofs_.clear();
+    row_.reset();
+}
+
 void Document::leave_card(const std::string& why) {
     for (std::optional<Slot>& slot : slots_)
         if (slot) slot->trace.reset();
@@ -450,7 +464,7 @@ void Document::leave_card(const std::string& why) {
     line_finder_.forget();
     link_finder_.forget();
     overview_maker_.forget();
-    proofs_.clear();
+    forget_proofs();
     notice_ = fallback_notice(why);
     worker_.leave_card(why);
 }

@@ -23,6 +23,7 @@
 #include "app/document/tile_maker.h"
 #include "app/document/worker.h"
 #include "core/graph/explain.h"
+#include "core/graph/row_steps.h"
 #include "core/learn/variations.h"
 #include "core/session/options.h"
 
@@ -136,6 +137,10 @@ public:
     /// Valid until three other cells are requested, a trace arrives or a slot is closed. Throws as explain().
     const Proof& proof(const Stage& stage, int head, const Cell& cell, SlotName name = SlotName::live);
 
+    /// The computation of a row of the live slot's weights, as row_steps(). Valid until another row is
+    /// requested, a trace arrives or the slot is closed.
+    const RowSteps& steps_of_row(const Stage& weights, int head, int row);
+
     /// See the functions of Worker with these names; for shutting down.
     void stop() {
         stopping_ = true;
@@ -186,6 +191,7 @@ private:
     void find_lines();
     void find_links();
     void take(WorkResult result);
+    void forget_proofs();
     void begin_run();
     void follow_run();
     void leave_run();
@@ -210,6 +216,12 @@ private:
         std::unique_ptr<const Proof> proof;
     };
     std::deque<KeptProof> proofs_;  ///< what was asked for last comes first: a frame asks for the same few
+    struct KeptRow {
+        std::shared_ptr<const Trace> trace;
+        const Stage* weights = nullptr;
+        RowSteps steps;
+    };
+    std::optional<KeptRow> row_;  ///< that the view of steps shows
     std::string notice_;
     bool stopping_ = false;
     bool follows_run_ = false;  ///< the session gets the parameters of each step

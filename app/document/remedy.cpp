@@ -30,7 +30,7 @@ Remedy wider(const Experiment& e) {
     const bool in_stack = mechanism_rule(e.mechanism).has_layers;
     const bool own_keys = attention.key_size > 0 && !in_stack,
                own_values = attention.value_size > 0 && !in_stack;
-    const int unit = attention.heads, keys_unit = attention.position == Position::rope ? 2 * unit : unit;
+    const int unit = attention.heads, keys_unit = position_rule(attention.position).rotates ? 2 * unit : unit;
     Remedy remedy;
     if (!own_keys || !own_values) widen(remedy, "dim", "d", e.input.dim, own_keys ? unit : keys_unit);
     if (own_keys) widen(remedy, "key-size", "the key size", attention.key_size, keys_unit);

@@ -60,7 +60,7 @@ std::string derived_text(const Desk& desk, OptionSection section) {
         case OptionSection::image: return image_text(desk);
         case OptionSection::position:
             return shape_text(desk,
-                              e.attention.position == Position::alibi ? "bias"_stage : "position"_stage);
+                              position_rule(e.attention.position).biases ? "bias"_stage : "position"_stage);
         case OptionSection::projections: return projections_text(desk);
         case OptionSection::heads: return heads_text(desk);
         case OptionSection::score: return score_text(desk);

@@ -410,7 +410,7 @@ void preview(Desk& desk, const Ui& ui) {
     draw_text(list, ui.fonts.caption, {at.x, at.y + side + ui.px(6)},
               ink(known->problem.empty() ? ui.theme.secondary : ui.theme.warning),
               !known->problem.empty() ? known->problem
-              : is_film               ? "one frame, colored alone: " + known->facts
+              : is_film               ? "one frame, on its own color range: " + known->facts
                                       : known->facts,
               Align::left, side);
 }

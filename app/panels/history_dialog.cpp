@@ -69,8 +69,9 @@ bool step_entry(Desk& desk, const Ui& ui, std::size_t step, float width) {
                                            {width, ui.px(k_step_height)});
     ImDrawList* list = ImGui::GetWindowDrawList();
     const float y = at.y + ui.px(3), text_left = at.x + ui.px(k_step_number);
-    draw_text(list, ui.fonts.mono_small, {text_left - ui.px(12), y + ui.px(1)}, ink(ui.theme.faint),
-              std::to_string(step), Align::right);
+    draw_text(list, ui.fonts.mono_small, {text_left - ui.px(12), y + ui.px(1)},
+              ink(step == form.entry ? ui.theme.secondary : ui.theme.faint), std::to_string(step),
+              Align::right);
     const bool now = step == present, undone = step > present;
     const std::string& text = step_text_of(desk, step);
     ImFont* font = now ? ui.fonts.strong : ui.fonts.body;

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <vector>
 
-#include "app/panels/step_help.h"
 #include "app/ui/widgets.h"
 #include "core/number_text.h"
 #include "core/utf8.h"
@@ -38,8 +37,7 @@ void put_beside(const Column& c, const std::string& label, float beside, float b
     if (!fits) c.advance(17);
 }
 
-void explain_step(const Column& c, const std::string& label, float y, float width) {
-    const std::string help(help_of_step(label));
+void explain_label(const Column& c, const std::string& help, float y, float width) {
     if (help.empty()) return;
     const ImVec2 before = ImGui::GetCursorScreenPos();
     ImGui::SetCursorScreenPos({c.left, y});
@@ -48,11 +46,12 @@ void explain_step(const Column& c, const std::string& label, float y, float widt
     ImGui::SetCursorScreenPos(before);
 }
 
-void line(const Column& c, const std::string& label, double value, bool rule) {
+void line(const Column& c, const ProofStep& step, bool rule) {
+    const auto& [label, value, help] = step;
     const std::string text = value_text(value);
     const float top = c.y();
     put_beside(c, label, text_width(c.ui.fonts.mono, text), 4);
-    explain_step(c, label, top, std::min(text_width(c.ui.fonts.body, label), c.width() / 2));
+    explain_label(c, help, top, std::min(text_width(c.ui.fonts.body, label), c.width() / 2));
     const float y = c.y();
     ImGui::SetCursorScreenPos({c.right - text_width(c.ui.fonts.mono, text) - c.ui.px(8), y});
     if (ImGui::InvisibleButton(("copy" + label).c_str(),

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "app/ui/ui.h"
+#include "core/op/proof.h"
 
 namespace attnscope {
 
@@ -25,10 +26,10 @@ void heading(const Column& c, const std::string& title, const std::string& deriv
 /// A label to the left of a value that is `beside` pixels wide, `below` units lower than the line; on a line
 /// of its own if both do not fit on one.
 void put_beside(const Column& c, const std::string& label, float beside, float below);
-/// The tooltip of a step's label, which is as wide as `width` pixels; `y` is the top of its line.
-void explain_step(const Column& c, const std::string& label, float y, float width);
-/// A label and a value that can be selected and copied, with a rule below.
-void line(const Column& c, const std::string& label, double value, bool rule);
+/// The tooltip of a label that is `width` pixels wide; `y` is the top of its line. Nothing if it is empty.
+void explain_label(const Column& c, const std::string& help, float y, float width);
+/// A step of a proof, whose value can be selected and copied, with a rule below.
+void line(const Column& c, const ProofStep& step, bool rule);
 /// Wrapped text; nothing if it is empty.
 void remark(const Column& c, const std::string& text);
 /// The text with its middle replaced by "…" if it is wider than `width`.

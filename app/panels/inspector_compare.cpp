@@ -24,6 +24,32 @@ std::string head_text(const Stage& stage, int head) {
     return head < 0 ? ", mean of heads" : fmt::format(", head {}", head + 1);
 }
 
+/// How far apart the scores are that lead to what is compared, over all pairs: what a scale changes.
+void deviations_of_scores(const Column& c, const ComparedCells& cells) {
+    using enum StageRole;
+    const StageRole role = cells.stage_b->info->role;
+    if (role != scores && role != masked_scores && role != weights) return;
+    bool begun = false;
+    for (const StageComparison& each : cells.comparison->stages) {
+        const bool is_score = each.key.stage->role == scores && each.key.part == StageKey::Part::value;
+        if (!is_score || !why_not_compared(each).empty()) continue;
+        if (!begun) heading(c, "STANDARD DEVIATION", "over all pairs");
+        begun = true;
+        const Deviation &a = each.deviation_a, &b = each.deviation_b;
+        if (a.of_terms && b.of_terms)
+            proof_table_line(
+                c,
+                {"one product",
+                 "A term of the sum that a score is: one feature of a query times the same feature of a key",
+                 *a.of_terms, *b.of_terms},
+                Differs::marked);
+        proof_table_line(c,
+                         {stage_heading(each.key), "The scores of all queries and keys at this stage",
+                          a.of_cells, b.of_cells},
+                         Differs::marked);
+    }
+}
+
 }  // namespace
 
 std::optional<ComparedCells> compared_cells(const Desk& desk) {
@@ -91,7 +117,10 @@ void compare_proofs(Desk& desk, const Column& c, const ComparedCells& cells) {
         const auto of_a = weight_of_score(*cells.comparison->of.a.trace, *cells.stage_a, cells.head_a,
                                           in_a.row, in_a.column),
                    of_b = weight_of_score(trace, *cells.stage_b, cells.head_b, in_b.row, in_b.column);
-        if (of_a && of_b) proof_table_outcome(c, "becomes weight", *of_a, *of_b, Differs::marked);
+        if (of_a && of_b)
+            proof_table_line(
+                c, {"becomes weight", "The weight that the softmax makes of this score", *of_a, *of_b},
+                Differs::marked);
     };
     outcome(cells.a, cells.b);
     remark(c, a.remark.empty() ? "" : "A: " + a.remark);
@@ -108,6 +137,7 @@ void compare_proofs(Desk& desk, const Column& c, const ComparedCells& cells) {
     }
     const auto& [terms_a, terms_b] = proofs(cells.a, cells.b);
     terms_of_both(desk, c, terms_a, terms_b);
+    deviations_of_scores(c, cells);
 }
 
 }  // namespace attnscope

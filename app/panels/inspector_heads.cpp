@@ -1,6 +1,7 @@
 #include "app/panels/inspector_heads.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <optional>
 #include <string>
@@ -32,48 +33,64 @@ std::vector<HeadValue> values_in_heads(const Survey& survey, const HeadsOrder& o
     return values;
 }
 
-/// The score that became a weight of one head; nullopt for a mean and for other stages.
-std::optional<float> score_of(const Trace& trace, const SurveyedHead& head, const Cell& cell) {
+/// The score that became a weight of one head, and the largest that the softmax saw in its row.
+struct ScoreInRow {
+    float score, largest;
+};
+
+/// nullopt for a mean and for other stages.
+std::optional<ScoreInRow> score_of(const Trace& trace, const SurveyedHead& head, const Cell& cell) {
     const Stage* scores = head.at.head < 0 ? nullptr : scores_before(trace, *head.stage);
-    if (!scores) return std::nullopt;
-    return scores->buffer.at(head.at.head, cell.row, cell.column);
+    const StageRecord* weights = trace.record(head.stage->key());
+    if (!scores || !weights || weights->inputs.empty()) return std::nullopt;
+    return ScoreInRow{scores->buffer.at(head.at.head, cell.row, cell.column),
+                      weights->inputs.front()->buffer.row(head.at.head, cell.row).maxCoeff()};
 }
 
-/// What the rows share: the value of the longest bar, and the widths of the columns of numbers in pixels.
+/// What the rows share: the value of the longest bar, and the widths of their parts in pixels.
 struct HeadRows {
-    float largest, value_room, score_room;  ///< score_room 0: no scores
+    float largest, label_room, value_room, score_room;  ///< score_room 0: no scores
     const ColorScale& colors;
+
+    /// The right ends of the columns of numbers: the weight, the row's largest score, the score.
+    std::array<float, 3> ends(const Column& c) const {
+        const float gap = c.ui.px(k_head_gap), second = c.right - value_room - gap;
+        return {c.right, second, second - score_room - gap};
+    }
 };
 
 /// Bars from the left; negative numbers are as long as their magnitude.
-void head_row(const Column& c, const HeadValue& each, const std::optional<float>& score,
+void head_row(const Column& c, const HeadValue& each, const std::optional<ScoreInRow>& score,
               const std::string& name, bool own, float y, const HeadRows& rows) {
-    const float gap = c.ui.px(k_head_gap), left = c.left + c.ui.px(k_head_label) + gap;
-    const float score_right = c.right - rows.value_room - gap,
-                right = score_right - (rows.score_room > 0 ? rows.score_room + gap : 0);
+    const float gap = c.ui.px(k_head_gap), left = c.left + rows.label_room + gap;
+    const auto [value_end, largest_end, score_end] = rows.ends(c);
+    const float right = rows.score_room > 0 ? score_end - rows.score_room - gap : largest_end;
     const bool bars = right - left >= c.ui.px(k_least_head_bars);
+    const auto number = [&](float end, float value, Rgb8 color) {
+        draw_text(c.list, c.ui.fonts.mono_small, {end, y + c.ui.px(2)}, ink(color), reading_text(value),
+                  Align::right);
+    };
     draw_text(c.list, own ? c.ui.fonts.strong : c.ui.fonts.body, {c.left, y + c.ui.px(1)},
               ink(own ? c.ui.theme.text : c.ui.theme.secondary), name, Align::left,
-              bars ? c.ui.px(k_head_label) : right - c.left);
+              bars ? rows.label_room : right - c.left);
     if (bars && std::isfinite(each.value) && rows.largest > 0)
         c.list->AddRectFilled(
             {left, y + c.ui.px(3)},
             {left + std::max(1.0f, std::abs(each.value) / rows.largest * (right - left)), y + c.ui.px(15)},
             ink(rows.colors.color(each.value)), 1);
-    draw_text(c.list, c.ui.fonts.mono_small, {c.right, y + c.ui.px(2)}, ink(c.ui.theme.text),
-              reading_text(each.value), Align::right);
-    if (score && bars)
-        draw_text(c.list, c.ui.fonts.mono_small, {score_right, y + c.ui.px(2)}, ink(c.ui.theme.secondary),
-                  reading_text(*score), Align::right);
+    number(value_end, each.value, c.ui.theme.text);
+    if (!score || !bars) return;
+    number(largest_end, score->largest, c.ui.theme.secondary);
+    number(score_end, score->score, c.ui.theme.secondary);
 }
 
-/// What the two columns of numbers are, above them.
-void column_titles(const Column& c, float value_room) {
-    const auto title = [&](float right, const char* text) {
-        draw_text(c.list, c.ui.fonts.caption, {right, c.y()}, ink(c.ui.theme.faint), text, Align::right);
-    };
-    title(c.right, "weight");
-    title(c.right - value_room - c.ui.px(k_head_gap), "score");
+/// What the columns of numbers are, above them.
+void column_titles(const Column& c, const HeadRows& rows) {
+    constexpr const char* k_titles[] = {"weight", "row max", "score"};
+    const std::array<float, 3> ends = rows.ends(c);
+    for (std::size_t i = 0; i < ends.size(); ++i)
+        draw_text(c.list, c.ui.fonts.caption, {ends[i], c.y()}, ink(c.ui.theme.faint), k_titles[i],
+                  Align::right);
     c.advance(16);
 }
 
@@ -86,8 +103,10 @@ void cell_in_every_head(Desk& desk, const Column& c, const InspectedCell& at, co
     const HeadsOrder& order = desk.state.heads_order;
     const std::vector<HeadValue> values = values_in_heads(*survey, order, at.cell);
     // Weights are bars of 0 … 1, as in the row.
-    HeadRows rows{at.stage->info->unit == Unit::probability ? 1.0f : 0.0f, 0, 0, colors};
+    HeadRows rows{at.stage->info->unit == Unit::probability ? 1.0f : 0.0f, 0, 0, 0, colors};
     for (const HeadValue& each : values) {
+        rows.label_room = std::clamp(text_width(c.ui.fonts.strong, name_of_head(*each.head, {})),
+                                     rows.label_room, c.ui.px(k_head_label));
         if (std::isfinite(each.value)) rows.largest = std::max(rows.largest, std::abs(each.value));
         rows.value_room =
             std::max(rows.value_room, text_width(c.ui.fonts.mono_small, reading_text(each.value)));
@@ -97,8 +116,9 @@ void cell_in_every_head(Desk& desk, const Column& c, const InspectedCell& at, co
     const bool of_weights = scores_before(trace, *at.stage) != nullptr;
     if (of_weights) {
         rows.value_room = std::max(rows.value_room, text_width(c.ui.fonts.caption, "weight"));
-        rows.score_room = text_width(c.ui.fonts.mono_small, "-00.000");
-        column_titles(c, rows.value_room);
+        rows.score_room =
+            std::max(text_width(c.ui.fonts.mono_small, "-00.00"), text_width(c.ui.fonts.caption, "row max"));
+        column_titles(c, rows);
     }
     const float pitch = c.ui.px(k_head_row);
     ImGuiListClipper clipper;

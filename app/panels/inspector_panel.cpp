@@ -71,7 +71,7 @@ void steps(Desk& desk, const Column& c, const Trace& trace, const InspectedCell&
                           ? rival_of(proof, at.cell.column)
                           : -1;
     if (rival < 0) {
-        for (const ProofStep& step : proof.steps) line(c, step.label, step.value, true);
+        for (const ProofStep& step : proof.steps) line(c, step, true);
         return;
     }
     const auto key = [&](int column) { return legible(trace.column_label(*at.stage, column, at.head)); };

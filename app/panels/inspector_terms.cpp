@@ -33,13 +33,15 @@ struct TermPlaces {
 };
 
 TermPlaces places_of(const Column& c, const std::vector<ProofTerm>& terms, bool by_token, int decimals) {
-    float factors = 0, products = 0;
+    float labels = 0, factors = 0, products = 0;
     for (std::size_t i = 0; i < std::min(terms.size(), k_measured); ++i) {
+        labels = std::max(labels, text_width(c.ui.fonts.mono_small, terms[i].label));
         factors = std::max(factors, text_width(c.ui.fonts.mono_small, factors_text(terms[i])));
         products =
             std::max(products, text_width(c.ui.fonts.mono_small, fixed_text(terms[i].product(), decimals)));
     }
-    const float gap = c.ui.px(8), liked = c.ui.px(by_token ? 52 : 22), least = c.ui.px(by_token ? 28 : 14);
+    const float gap = c.ui.px(8), least = c.ui.px(by_token ? 28 : 14),
+                liked = std::clamp(labels, c.ui.px(22), c.ui.px(by_token ? 72 : 22));
     const float label =
         std::clamp(c.width() - factors - products - 3 * gap - c.ui.px(k_least_bars), least, liked);
     TermPlaces at{label, c.left + label + gap + factors, 0, 0, false};
@@ -58,7 +60,7 @@ TermPlaces places_of(const Column& c, const std::vector<ProofTerm>& terms, bool 
 void terms(Desk& desk, const Column& c, const Proof& proof, const std::string& of, const ListLength& length) {
     if (proof.terms.empty()) return;
     // The order of the terms goes below their sum if both do not fit on one line.
-    const auto& [sum, order] = proof.terms_title;
+    const std::string &sum = proof.terms_title.sum, &order = proof.terms_title.order;
     const std::string title = of + proof.terms_title.text();
     const bool is_cut = !order.empty() && text_width(c.ui.fonts.section, title) > c.width();
     heading(c, is_cut ? of + sum + "," : title, "");
@@ -101,7 +103,7 @@ void terms(Desk& desk, const Column& c, const Proof& proof, const std::string& o
                  fmt::format("{} others: {}", count - std::ssize(shown), value_text(others)), length);
     c.list->AddLine({c.left, c.y() + 1}, {c.right, c.y() + 1}, ink(c.ui.theme.line));
     c.advance(3);
-    line(c, "sum", proof.terms_result, false);
+    line(c, {"sum", proof.terms_result, "All terms added up"}, false);
 }
 
 void terms_of_both(Desk& desk, const Column& c, const Proof& a, const Proof& b) {

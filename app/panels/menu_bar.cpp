@@ -13,11 +13,13 @@ namespace {
 
 constexpr const char* k_menus[] = {"File", "Edit", "View", "Training", "Compute", "Examples", "Help"};
 
-void recent_items(ActionContext& context) {
+void recent_items(const Ui& ui, ActionContext& context) {
     if (context.saved.recent_files.empty()) return;
     ImGui::Separator();
-    for (const std::string& file : context.saved.recent_files)
+    for (const std::string& file : context.saved.recent_files) {
         if (ImGui::MenuItem(file.c_str())) context.interaction.to_open = OpenRequest{file};
+        help_at_rest(ui, "Opens this file again");
+    }
 }
 
 void example_items(const Ui& ui, ActionContext& context) {
@@ -63,7 +65,11 @@ void action_items(const Ui& ui, ActionContext& context, std::string_view menu,
         if (ImGui::MenuItem(title.c_str(), shortcut_text(action.shortcut).c_str(),
                             action.chosen && action.chosen(context), enabled))
             run(action);
-        if (!enabled && action.why_not) tooltip(ui, action.why_not(context));
+        const std::string help(action.help);
+        if (enabled)
+            help_at_rest(ui, help);
+        else
+            tooltip(ui, help + "\n" + why_disabled(action, context));
     }
 }
 
@@ -100,7 +106,7 @@ void menu_bar(const Ui& ui, const Area& area, ActionContext& context,
         ImGui::SetNextWindowPos({x, area.max.y});
         if (ImGui::BeginPopup(popup.c_str())) {
             action_items(ui, context, menu, run);
-            if (std::string_view(menu) == "File") recent_items(context);
+            if (std::string_view(menu) == "File") recent_items(ui, context);
             if (std::string_view(menu) == "Examples") example_items(ui, context);
             if (std::string_view(menu) == "Help") question_items(ui, context);
             ImGui::EndPopup();

@@ -17,7 +17,7 @@ constexpr float k_value_width = 78;
 
 /// A line of the table: a step of both proofs, or of one.
 struct PairedStep {
-    std::string label;
+    std::string label, help;
     std::optional<double> a, b;
 };
 
@@ -43,7 +43,7 @@ std::vector<ProofStep> steps_of(const Proof& proof) {
     if (!steps.empty() && steps.front().label == proof.name_of_sum())
         steps.front().label = sum;
     else if (steps.empty() || steps.front().label != sum)
-        steps.insert(steps.begin(), {sum, proof.terms_result});
+        steps.insert(steps.begin(), {sum, proof.terms_result, proof.terms_title.help});
     return steps;
 }
 
@@ -64,16 +64,17 @@ std::vector<PairedStep> paired(const Proof& proof_a, const Proof& proof_b) {
         const auto found = std::find_if(a.begin() + static_cast<std::ptrdiff_t>(i), a.end(), same);
         if (found == a.end()) {
             for (; i < a.size() && !has_label(b, without_numbers(a[i].label)); ++i)
-                steps.push_back({a[i].label, a[i].value, std::nullopt});
-            steps.push_back({step.label, std::nullopt, step.value});
+                steps.push_back({a[i].label, a[i].help, a[i].value, std::nullopt});
+            steps.push_back({step.label, step.help, std::nullopt, step.value});
             continue;
         }
         for (; a.begin() + static_cast<std::ptrdiff_t>(i) != found; ++i)
-            steps.push_back({a[i].label, a[i].value, std::nullopt});
-        steps.push_back({found->label == step.label ? step.label : bare, found->value, step.value});
+            steps.push_back({a[i].label, a[i].help, a[i].value, std::nullopt});
+        steps.push_back(
+            {found->label == step.label ? step.label : bare, step.help, found->value, step.value});
         ++i;
     }
-    for (; i < a.size(); ++i) steps.push_back({a[i].label, a[i].value, std::nullopt});
+    for (; i < a.size(); ++i) steps.push_back({a[i].label, a[i].help, a[i].value, std::nullopt});
     return steps;
 }
 
@@ -101,7 +102,7 @@ void table_line(const Column& c, const PairedStep& step, bool last, Differs diff
     const bool above = text_width(font, step.label) > room;
     draw_text(c.list, font, {c.left, c.y() + c.ui.px(4)}, ink(last ? theme.text : theme.secondary),
               step.label, Align::left, above ? c.width() : room);
-    explain_step(c, step.label, c.y(), std::min(text_width(font, step.label), room));
+    explain_label(c, step.help, c.y(), std::min(text_width(font, step.label), room));
     if (above) c.advance(17);
     const float y = c.y();
     const bool news = differs == Differs::marked && step.a != step.b;
@@ -128,13 +129,12 @@ void proof_table_heads(const Column& c, const std::string& first, const std::str
 void proof_table(const Column& c, const Proof& first, const Proof& second, Differs differs) {
     std::vector<PairedStep> steps = paired(first, second);
     if (steps.empty() || !steps.back().a || !steps.back().b)
-        steps.push_back({"value", first.value, second.value});
+        steps.push_back({"value", "The number of the cell", first.value, second.value});
     for (const PairedStep& step : steps) table_line(c, step, &step == &steps.back(), differs);
 }
 
-void proof_table_outcome(const Column& c, const std::string& label, double first, double second,
-                         Differs differs) {
-    table_line(c, {label, first, second}, false, differs);
+void proof_table_line(const Column& c, const ProofTableLine& line, Differs differs) {
+    table_line(c, {line.label, line.help, line.first, line.second}, false, differs);
 }
 
 int rival_of(const Proof& proof, int own) {

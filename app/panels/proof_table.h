@@ -19,9 +19,12 @@ enum class Differs { marked, plain };
 /// line has both values. A click on a number copies it.
 void proof_table(const Column& c, const Proof& first, const Proof& second, Differs differs);
 
-/// What becomes of the two values, below their steps.
-void proof_table_outcome(const Column& c, const std::string& label, double first, double second,
-                         Differs differs);
+/// One more line of the table: a label, what it means, and both numbers.
+struct ProofTableLine {
+    std::string label, help;
+    double first, second;
+};
+void proof_table_line(const Column& c, const ProofTableLine& line, Differs differs);
 
 /// The largest open number of a proof's row but for the cell's own; −1 if there is none.
 int rival_of(const Proof& proof, int own);

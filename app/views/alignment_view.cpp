@@ -59,7 +59,7 @@ AxisPlace spread(int count, float from, float to, float pitch) {
     return {count, from, to, origin, pitch};
 }
 
-/// AlignmentPlaces the columns from left to right: words, lines, steps, matrix, color bar.
+/// Places the columns from left to right: words, lines, steps, matrix, color bar.
 void place_columns(const Ui& ui, const AlignmentScene& scene, const Area& area, AlignmentPlaces& at) {
     const float width = area.width(), gap = ui.px(k_beside_words);
     const bool narrow = width < ui.px(k_without_bar);

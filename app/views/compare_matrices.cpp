@@ -98,11 +98,6 @@ ComparePlaces compare_places(const Desk& desk, const Ui& ui, const CompareScene&
     return at;
 }
 
-ColorScale difference_scale(const Difference& difference) {
-    const double magnitude = difference.values->range(0).magnitude();
-    return {&diverging_colormap(), magnitude > 0 ? -magnitude : -1, magnitude > 0 ? magnitude : 1};
-}
-
 /// Wheel, drag, hover and click on one of the three; hovering or locking a cell does so in the other two.
 void interact(Desk& desk, const Ui& ui, const CompareScene& scene, ComparePanel panel,
               const MatrixPlace& place) {

@@ -46,13 +46,15 @@ std::string numbers_text(const SurveyedHead& head, const Presentation& presentat
 /// The names of the heads, to type; returns its width, 0 where the room behind `left` is too small.
 float names_field(Desk& desk, const Ui& ui, const Area& area, float y, float left) {
     const float label = text_width(ui.fonts.body, "Names") + ui.px(8);
-    const float width = std::min(ui.px(230), area.width() - left - label);
+    std::string names = desk.document.presentation().head_names;
+    // As wide as the names, within limits.
+    const float liked = std::clamp(text_width(ui.fonts.body, names) + ui.px(24), ui.px(230), ui.px(460));
+    const float width = std::min(liked, area.width() - left - label);
     if (width < ui.px(60)) return 0;
     draw_text(ImGui::GetWindowDrawList(), ui.fonts.body, {area.max.x - width - label, y + ui.px(4)},
               ink(ui.theme.secondary), "Names");
     ImGui::SetCursorScreenPos({area.max.x - width, y});
     ImGui::SetNextItemWidth(width);
-    std::string names = desk.document.presentation().head_names;
     line_field(ui, "##names", "head 1; head 2; …", "Names of the heads, in order, separated by ;", names);
     if (names != desk.document.presentation().head_names) set_option(desk, "head-names", names, "head names");
     return width + label + ui.px(14);

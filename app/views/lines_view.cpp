@@ -233,7 +233,7 @@ std::vector<float> offsets_of_heads(const Ui& ui, const LinesScene& scene, float
     return offsets;
 }
 
-/// LinesPlaces, from left to right in the middle of the area: numbers, queries, lines, keys, numbers.
+/// Places, from left to right in the middle of the area: numbers, queries, lines, keys, numbers.
 LinesPlaces lay_out(Desk& desk, const Ui& ui, const LinesScene& scene, const Area& area) {
     LinesPlaces at{};
     const float width = area.width(), gap = ui.px(k_between), number = ui.px(k_number);

@@ -14,7 +14,7 @@ namespace attnscope {
 struct StepScene {
     const Trace& trace;
     ShownStage weights;  ///< of which the row is
-    RowSteps row;
+    const RowSteps& row;
     std::vector<StepRange> ranges;  ///< of the steps
     std::vector<std::string> queries;
     int key;             ///< the one whose score is added up: pointed at, locked, or of the largest weight

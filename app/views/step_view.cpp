@@ -53,7 +53,7 @@ StepScene scene_of(Desk& desk, const Stage& weights) {
     const Presentation& presentation = desk.document.presentation();
     const ShownStage shown{&trace, trace.stage(weights.key()), head_on_screen(weights, presentation.head)};
     const int query = locked_query(presentation, shown.rows()), head = std::max(0, shown.head_index());
-    RowSteps row = row_steps(trace, weights, head, query);
+    const RowSteps& row = desk.document.steps_of_row(weights, head, query);
     std::vector<StepRange> ranges = step_ranges(row);
     const int lit = lit_key(desk, trace, row.keys());
     const int key = lit >= 0 ? lit : largest_key(shown, query);
@@ -61,8 +61,8 @@ StepScene scene_of(Desk& desk, const Stage& weights) {
     const Proof& score = desk.document.proof(scores, std::min(head, scores.shape().heads - 1), {query, key});
     desk.state.step_playback.steps = static_cast<int>(row.steps.size());
     const int current = current_step(desk, row);
-    return {trace, shown, std::move(row), std::move(ranges),        query_words(trace, weights),
-            key,   lit,   score,          desk.state.step_playback, current};
+    return {trace, shown, row,   std::move(ranges),        query_words(trace, weights),
+            key,   lit,   score, desk.state.step_playback, current};
 }
 
 // ---- header

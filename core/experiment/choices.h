@@ -15,6 +15,22 @@ constexpr auto choice_names(Position) {
         {{none, "none"}, {sinusoidal, "sinusoidal"}, {rope, "rope"}, {alibi, "alibi"}, {learned, "learned"}});
 }
 
+/// What a position encoding does beyond what it adds to the embeddings.
+struct PositionRule {
+    Position choice;
+    bool rotates;    ///< pairs of features of queries and keys, by an angle that grows with the position
+    bool biases;     ///< the scores, by the distance between query and key
+    bool has_table;  ///< of vectors that are drawn or learned, one for each position
+};
+inline constexpr std::array k_position_rules = {
+    PositionRule{Position::none, false, false, false},
+    PositionRule{Position::sinusoidal, false, false, false}, PositionRule{Position::rope, true, false, false},
+    PositionRule{Position::alibi, false, true, false}, PositionRule{Position::learned, false, false, true}};
+static_assert(is_table_of<Position>(k_position_rules));
+constexpr const PositionRule& position_rule(Position choice) {
+    return k_position_rules[static_cast<std::size_t>(choice)];
+}
+
 /// The features that RoPE rotates as a pair: (2k, 2k + 1), or (k, k + d/2).
 enum class RopeLayout { interleaved, half };
 constexpr auto choice_names(RopeLayout) {

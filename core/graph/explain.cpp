@@ -71,7 +71,8 @@ Proof prove(const Trace& trace, const StageRecord& record, int head, int row, in
     if (stage.info->role == StageRole::context && stage.part == StageKey::Part::value &&
         !proof.terms.empty()) {
         const bool decodes = std::holds_alternative<op::Decode>(*record.op);
-        const StagePtr& values = record.inputs[decodes ? std::size_t{op::Decode::annotations} : 2];
+        const StagePtr& values = record.inputs[decodes ? std::size_t{op::Decode::annotations}
+                                                       : std::size_t{op::WeightedSum::k_values}];
         proof.mixture = mixture_text(proof.terms, values->info->symbol);
     }
     return proof;
@@ -150,7 +151,7 @@ Proof prove_gradient(const Trace& trace, const Stage& gradient, int head, int ro
             proof.add_step(fmt::format("{}from {}", proof.steps.empty() ? "" : "+ ",
                                        share.is_own ? "the recurrence" : stage_heading(share.from->key())),
                            share.proof.value);
-        proof.add_step("their sum", value);
+        proof.add_step("their sum", value, k_sum_help);
     }
     proof.value = value;
     return proof;
@@ -227,6 +228,14 @@ std::vector<GradientShare> gradient_shares(const Trace& trace, const Stage& grad
     };
     if (shares.size() > 1) std::erase_if(shares, is_nothing);
     return shares;
+}
+
+std::optional<double> deviation_of_terms(const Trace& trace, const Stage& stage, int head) {
+    const StageRecord* record = trace.record(stage.key());
+    if (!record || stage.part == StageKey::Part::gradient) return std::nullopt;
+    std::vector<const Buffer*> inputs;
+    for (const StagePtr& input : record->inputs) inputs.push_back(&input->buffer);
+    return deviation_of_terms(*record->op, inputs, head);
 }
 
 Proof explain(const Trace& trace, const Stage& stage, int head, int row, int column) {

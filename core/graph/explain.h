@@ -1,6 +1,7 @@
 // Explains why a cell has its value, from a trace.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "core/graph/trace.h"
@@ -11,6 +12,11 @@ namespace attnscope {
 /// The proof of cell (row, column) of a stage of this trace, in one head (from 0), or in the mean over the
 /// heads if head is −1. Row and column must be within the stage.
 Proof explain(const Trace& trace, const Stage& stage, int head, int row, int column);
+
+/// The standard deviation of a single term of the sums that a stage's cells are, over all cells of one head
+/// and all terms: of one product q_f k_f of the scores. nullopt where its cells are not such sums, and for a
+/// gradient.
+std::optional<double> deviation_of_terms(const Trace& trace, const Stage& stage, int head);
 
 /// What one operation passes back to a cell of a gradient.
 struct GradientShare {

@@ -15,12 +15,18 @@ inline constexpr std::string_view k_learned = "position is learned";
 inline constexpr std::string_view k_rope = "position is rope";
 inline constexpr std::string_view k_local = "normalizer is local-m or local-p";
 
+/// Why an option has no effect.
+inline constexpr const char* k_one_row_per_word = "this vocabulary has exactly one row per word";
+inline constexpr const char* k_lexicon_vectors = "the words' vectors are those of the lexicon";
+inline constexpr const char* k_nothing_drawn = "nothing is drawn with this seed";
+inline constexpr const char* k_no_ablation = "no head is ablated";
+
 inline std::string no_rope(const Experiment& e) {
-    return e.attention.position == Position::rope ? "" : "only rope rotates pairs of features";
+    return position_rule(e.attention.position).rotates ? "" : "only rope rotates pairs of features";
 }
 
 inline std::string no_learned_positions(const Experiment& e) {
-    return e.attention.position == Position::learned ? "" : "only learned positions have a table";
+    return position_rule(e.attention.position).has_table ? "" : "only learned positions have a table";
 }
 
 inline std::string no_local_window(const Experiment& e) {

@@ -13,11 +13,6 @@ namespace {
 /// How many numbers are copied from a card at a time; at least one row.
 constexpr int k_numbers_at_once = 1 << 20;
 
-bool same_kind(float a, float b) {
-    if (std::isfinite(a) || std::isfinite(b)) return std::isfinite(a) == std::isfinite(b);
-    return std::isnan(a) == std::isnan(b) && (std::isnan(a) || a == b);
-}
-
 void compare_cell(float a, float b, const CellPlace& at, StageDifference& difference) {
     if (!same_kind(a, b)) {
         if (difference.other_kind++ == 0) difference.other_kind_at = at;
@@ -69,6 +64,11 @@ std::string shape_text(const Shape& shape) {
 }
 
 }  // namespace
+
+bool same_kind(float a, float b) {
+    if (std::isfinite(a) || std::isfinite(b)) return std::isfinite(a) == std::isfinite(b);
+    return std::isnan(a) == std::isnan(b) && (std::isnan(a) || a == b);
+}
 
 std::string why_not_compared(const StageDifference& stage) {
     switch (stage.state) {

@@ -47,6 +47,9 @@ struct StageDifference {
 /// Why a stage is not compared: "shapes differ: 8 × 8 and 9 × 9"; empty if it is.
 std::string why_not_compared(const StageDifference& stage);
 
+/// Whether two numbers are both finite, both NaN, or the same infinity.
+bool same_kind(float a, float b);
+
 /// Compares every stage and parameter, matched by StageKey: a's in its order, then those that only b has.
 /// Values on a card are copied one block of rows at a time. Throws Canceled; Error(backend) if a card is
 /// lost.

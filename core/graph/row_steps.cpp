@@ -214,7 +214,10 @@ private:
                 context = &each;
         if (!context) return;
         const bool decodes = std::holds_alternative<op::Decode>(*context->op);
-        out_.values = context->inputs[decodes ? std::size_t{op::Decode::annotations} : 2].get();
+        out_.values = context
+                          ->inputs[decodes ? std::size_t{op::Decode::annotations}
+                                           : std::size_t{op::WeightedSum::k_values}]
+                          .get();
         const std::string symbol(weights_.stage->info->symbol), value(out_.values->info->symbol);
         const std::string heading = stage_heading(*out_.values->info);
         out_.steps.push_back({.title = "weight × " + std::string(decodes ? "annotation" : "value"),

@@ -30,7 +30,7 @@ void require_trainable(const Experiment& e) {
     if (e.mechanism != needed)
         refuse(fmt::format("mechanism {} cannot be trained on {}: use {}", name_of(e.mechanism),
                            name_of(e.training.task), name_of(needed)));
-    if (needed == MechanismKind::transformer && e.attention.position == Position::alibi)
+    if (needed == MechanismKind::transformer && position_rule(e.attention.position).biases)
         refuse(k_no_training_with_alibi);
 }
 

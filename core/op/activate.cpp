@@ -24,8 +24,9 @@ double gelu_slope(double x) {
 }
 
 constexpr std::array k_functions = {
-    ActivationFunction{Activation::relu, relu, relu_slope, "RELU", 1},
-    ActivationFunction{Activation::gelu, gelu, gelu_slope, "GELU", k_exponential_work}};
+    ActivationFunction{Activation::relu, relu, relu_slope, "RELU", 1, "A negative number becomes 0"},
+    ActivationFunction{Activation::gelu, gelu, gelu_slope, "GELU", k_exponential_work,
+                       "Multiplied by the share of a normal distribution that lies below it"}};
 static_assert(is_table_of<Activation>(k_functions));
 
 }  // namespace
@@ -54,8 +55,8 @@ void Activate::explain_gradient(Proof& proof, const GradientCell& cell) const {
 }
 
 void Activate::explain(Proof& proof, const Cell& cell) const {
-    proof.add_step("x", cell.at(0));
-    proof.add_step(std::string(name_of(activation)), cell.value);
+    proof.add_step("x", cell.at(0), k_input_help);
+    proof.add_step(std::string(name_of(activation)), cell.value, function_of(activation).help);
 }
 
 void Activate::torch(TorchLines& py) const {

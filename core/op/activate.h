@@ -33,6 +33,7 @@ struct ActivationFunction {
     double (*slope)(double x);  ///< its derivative; of relu at 0: 0
     const char* shader;         ///< its define in shaders/cells.comp
     double work;                ///< for each cell, in multiply-adds
+    const char* help;           ///< what it does, in a sentence
 };
 
 const ActivationFunction& function_of(Activation activation);

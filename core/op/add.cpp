@@ -96,7 +96,8 @@ void AddBias::explain(Proof& proof, const Cell& cell) const {
     proof = cell.words.prove(0);
     double bias = 0;
     for (std::size_t i = 1; i < cell.inputs.size(); ++i) bias += cell.at(i);
-    proof.add_step("+ bias " + number_text(bias), cell.value);
+    proof.add_step("+ bias " + number_text(bias), cell.value,
+                   "What is added to the score of this query and this key, whatever the words are");
 }
 
 void Identity::torch(TorchLines& py) const { py.line("{} = {}", py.out(), py.in(0)); }

@@ -1,4 +1,5 @@
 #include "core/op/cosine.h"
+#include "core/op/dot_product.h"
 
 #include "core/cpu/kernels.h"
 #include "core/op/gradient_proof.h"
@@ -85,11 +86,12 @@ void Cosine::explain_gradient(Proof& proof, const GradientCell& cell) const {
 void Cosine::explain(Proof& proof, const Cell& cell) const {
     const Eigen::RowVectorXf q = cell.row_of(0, cell.row), k = cell.row_of(1, cell.column);
     const double norms = q.cast<double>().norm() * k.cast<double>().norm();
-    proof.terms_title = {"q · k", "term by term"};
+    proof.terms_title = {"q · k", "term by term", std::string(k_dot_product_help)};
     proof.add_terms("", q, k);
     proof.terms_result = proof.terms_sum;
-    proof.add_step("q · k", proof.terms_sum);
-    proof.add_step("÷ |q| |k| " + number_text(std::max(norms, 1e-8), 3), cell.value);
+    proof.add_step("q · k", proof.terms_sum, k_dot_product_help);
+    proof.add_step("÷ |q| |k| " + number_text(std::max(norms, 1e-8), 3), cell.value,
+                   "Divided by the lengths of both, which leaves the cosine of the angle between them");
 }
 
 void Sharpen::explain_gradient(Proof& proof, const GradientCell& cell) const {
@@ -99,7 +101,8 @@ void Sharpen::explain_gradient(Proof& proof, const GradientCell& cell) const {
 
 void Sharpen::explain(Proof& proof, const Cell& cell) const {
     proof = cell.words.prove(0);
-    proof.add_step("× β " + number_text(factor), cell.value);
+    proof.add_step("× β " + number_text(factor), cell.value,
+                   "Multiplied by the sharpening of the cosine score");
 }
 
 namespace {

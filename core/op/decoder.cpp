@@ -40,7 +40,7 @@ void with_decoder(const DecoderRule& rule, const Work& in, const Use& use) {
                 .annotations = h,
                 .alignment = rule.aligns ? &alignment : nullptr,
                 .fixed_context = last,
-                .align_current = rule.asks == AlignmentState::current});
+                .align_current = rule.query_state == AlignmentState::current});
 }
 
 const Row& part_of(const DecoderStep& step, DecoderPart part) {
@@ -159,7 +159,7 @@ public:
         return i < 0 ? cell_.row_of(initial_state, 0) : of(DecoderPart::state).row(0, i);
     }
     /// The step whose state is the query of the alignment.
-    int query_step() const { return cell_.row - (rule_.asks == AlignmentState::current ? 0 : 1); }
+    int query_step() const { return cell_.row - (rule_.query_state == AlignmentState::current ? 0 : 1); }
     int words() const { return cell_.shape(annotations).rows; }
 
     void explain(Proof& proof) const {
@@ -210,7 +210,10 @@ private:
     void explain_score(Proof& proof) const {
         const Eigen::RowVectorXd s = state(query_step()).cast<double>();
         proof.sum_name = "e";
-        proof.terms_title = {"v_a · tanh( W_a s + U_a h )", "unit by unit"};
+        proof.terms_title = {
+            "v_a · tanh( W_a s + U_a h )", "unit by unit",
+            "The alignment score of a source word at this step of the decoder: a small network's "
+            "hidden units, each between −1 and 1, weighted by v_a"};
         for (int k = 0; k < cell_.shape(v_a).columns; ++k) {
             const double sum = cell_.at(keys, cell_.column, k) + cell_.row_of(W_a, k).cast<double>().dot(s);
             proof.add_term(std::to_string(k + 1), cell_.at(v_a, 0, k), static_cast<float>(std::tanh(sum)));
@@ -222,7 +225,7 @@ private:
             return explain_as(proof, rule_.scale(), DecoderPart::scaled,
                               {{&of(DecoderPart::scores), &StepCell::explain_score}});
         explain_score(proof);
-        proof.add_step(proof.name_of_sum(), here(DecoderPart::scores));
+        proof.begin_with_score(here(DecoderPart::scores));
     }
     void explain_center(Proof& proof) const {
         if (!predicts_window(rule_.normalizer))
@@ -271,12 +274,13 @@ private:
         }
         explain_as(proof, WeightedSum{}, DecoderPart::context,
                    {{&of(DecoderPart::weights)}, {&of(rule_.logits())}, {cell_.inputs[annotations]}});
-        proof.terms_title = {"weight × annotation", "word by word"};
+        proof.terms_title = {"weight × annotation", "word by word",
+                             "Each source word's annotation times its weight, all added up"};
     }
     void explain_unit_part(Proof& proof, UnitPart part) const {
         std::vector<std::pair<std::string, Eigen::RowVectorXf>> input;
         input.emplace_back("y", cell_.row_of(cell_.inputs.size() - 1, cell_.row));
-        if (rule_.asks == AlignmentState::previous) input.emplace_back("c", row(DecoderPart::context));
+        if (rule_.query_state == AlignmentState::previous) input.emplace_back("c", row(DecoderPart::context));
         const UnitCell unit{cell_,
                             gru,
                             std::move(input),
@@ -333,7 +337,7 @@ void OutputLogits::explain(Proof& proof, const Cell& cell) const {
         first += x.size();
     }
     proof.terms_result = proof.terms_sum;
-    proof.add_step("+ b_out " + number_text(cell.at(4, 0, cell.column)), cell.value);
+    proof.add_step("+ b_out " + number_text(cell.at(4, 0, cell.column)), cell.value, k_bias_help);
 }
 
 namespace {
@@ -372,7 +376,7 @@ std::string context_formula(const DecoderRule& rule) {
 }  // namespace
 
 std::string Decode::formula(const Symbols& in) const {
-    const bool current = rule.asks == AlignmentState::current;
+    const bool current = rule.query_state == AlignmentState::current;
     const std::string input = current ? "y" : "[y; c]", state = "s of the previous step";
     switch (rule.parts()[in.result]) {
         case DecoderPart::scores:

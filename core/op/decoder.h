@@ -35,8 +35,8 @@ enum class DecoderPart {
 
 /// The settings of a decoder, besides its parameters.
 struct DecoderRule {
-    AlignmentState asks;  ///< which state is the query of the alignment
-    bool aligns;          ///< false: every context is the encoder's last states
+    AlignmentState query_state;  ///< which state is the query of the alignment
+    bool aligns;                 ///< false: every context is the encoder's last states
     Encoder encoder;
     // The alignment's settings; unused without one.
     Normalization normalizer = Normalization::softmax;

@@ -66,7 +66,7 @@ public:
             case DecoderPart::mask: return say_unread(proof);
             case DecoderPart::weights: return explain_sum(proof, 0);
             case DecoderPart::context:
-                if (!asks_previous()) return say_unread(proof);
+                if (!queries_previous()) return say_unread(proof);
                 return explain_unit_input(proof, unit_, cell_.row,
                                           cell_.shape(words()).columns + cell_.column);
             case DecoderPart::gate_r: return explain_gate(proof, UnitPart::r);
@@ -83,7 +83,7 @@ private:
     }
     std::size_t words() const { return cell_.inputs.size() - 1; }
     int steps() const { return cell_.shape(words()).rows; }
-    bool asks_previous() const { return rule_.asks == AlignmentState::previous; }
+    bool queries_previous() const { return rule_.query_state == AlignmentState::previous; }
 
     static void say_unread(Proof& proof) {
         proof.remark = "nothing in the decoder that has a gradient reads it";
@@ -94,10 +94,10 @@ private:
         return i < 0 ? cell_.in_row(initial_state, 0, 0) : cell_.out_row(0, i, of(DecoderPart::state));
     }
     /// The state that queries the alignment of step i.
-    Eigen::RowVectorXf query(int i) const { return state(asks_previous() ? i - 1 : i); }
+    Eigen::RowVectorXf query(int i) const { return state(queries_previous() ? i - 1 : i); }
     Eigen::RowVectorXf input(int i) const {
         Eigen::RowVectorXf word = cell_.in_row(words(), 0, i);
-        if (!asks_previous()) return word;
+        if (!queries_previous()) return word;
         const Eigen::RowVectorXf context = cell_.out_row(0, i, of(DecoderPart::context));
         Eigen::RowVectorXf both(word.size() + context.size());
         both << word, context;
@@ -229,7 +229,7 @@ private:
     /// queries.
     void explain_state(Proof& proof, int i) const {
         if (i + 1 < steps()) explain_unit_old_state(proof, unit_, i + 1, cell_.column);
-        const int asking = asks_previous() ? i + 1 : i;
+        const int asking = queries_previous() ? i + 1 : i;
         if (!rule_.aligns || asking < 0 || asking >= steps()) {
             if (proof.terms.empty()) proof.remark = "the last state: no later step depends on it";
             return;

@@ -1,5 +1,8 @@
 #include "core/op/dot_product.h"
 
+#include <algorithm>
+#include <cmath>
+
 #include "core/cpu/kernels.h"
 #include "core/op/gradient_proof.h"
 
@@ -29,11 +32,23 @@ void DotProduct::explain_gradient(Proof& proof, const GradientCell& cell) const 
 }
 
 void DotProduct::explain(Proof& proof, const Cell& cell) const {
-    proof.terms_title = {"q · k", "term by term"};
+    proof.terms_title = {"q · k", "term by term", std::string(k_dot_product_help)};
     const Eigen::RowVectorXf q = cell.row_of(0, cell.row), k = cell.row_of(1, cell.column);
     for (int i = 0; i < q.size(); ++i) proof.add_term(cell.words.column_label(1, i), q(i), k(i));
     proof.terms_result = cell.value;
     proof.sum_name = "q · k";
+}
+
+// Every query meets every key, so for each feature E[q k] = E[q] E[k] and E[(q k)²] = E[q²] E[k²].
+double DotProduct::deviation_of_terms(std::span<const Buffer* const> inputs, int head) const {
+    const auto values = [&](std::size_t input) -> Eigen::ArrayXXd {
+        const Shape& shape = inputs[input]->shape();
+        return inputs[input]->rows(std::min(head, shape.heads - 1), 0, shape.rows).cast<double>().array();
+    };
+    const Eigen::ArrayXXd q = values(0), k = values(1);
+    const double mean = (q.colwise().mean() * k.colwise().mean()).mean(),
+                 mean_square = (q.square().colwise().mean() * k.square().colwise().mean()).mean();
+    return std::sqrt(std::max(0.0, mean_square - mean * mean));
 }
 
 void DotProduct::torch(TorchLines& py) const {

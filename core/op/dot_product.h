@@ -10,6 +10,9 @@
 
 namespace attnscope::op {
 
+inline constexpr std::string_view k_dot_product_help =
+    "The dot product: feature by feature the query's number times the key's, all added up";
+
 /// Q (h × N × d), K (h × M × d): q · k (Luong et al. 2015, §3.1; Vaswani et al. 2017, §3.2.1, where the scale
 /// follows); h × N × M.
 struct DotProduct {
@@ -26,6 +29,7 @@ struct DotProduct {
     void backward(const Backward& at) const;
     void explain_gradient(Proof& proof, const GradientCell& cell) const;
     void explain(Proof& proof, const Cell& cell) const;
+    double deviation_of_terms(std::span<const Buffer* const> inputs, int head) const;
     void torch(TorchLines& py) const;
     bool operator==(const DotProduct&) const = default;
 };

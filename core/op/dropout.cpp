@@ -26,8 +26,11 @@ void Dropout::explain_gradient(Proof& proof, const GradientCell& cell) const {
 
 void Dropout::explain(Proof& proof, const Cell& cell) const {
     proof = cell.words.prove(0);
-    proof.add_step(cell.at(1) != 0 ? "kept, ÷ (1 − p) " + number_text(keep_probability) : "dropped",
-                   cell.value);
+    const bool kept = cell.at(1) != 0;
+    proof.add_step(kept ? "kept, ÷ (1 − p) " + number_text(keep_probability) : "dropped", cell.value,
+                   kept ? "Kept by dropout, and divided by the share that is kept, so that the expected sum "
+                          "stays the same"
+                        : "Set to 0 by dropout");
 }
 
 void Dropout::torch(TorchLines& py) const {

@@ -22,8 +22,8 @@ void Exponential::explain_gradient(Proof& proof, const GradientCell& cell) const
 }
 
 void Exponential::explain(Proof& proof, const Cell& cell) const {
-    proof.add_step("x", cell.at(0));
-    proof.add_step("exp( x )", cell.value);
+    proof.add_step("x", cell.at(0), k_input_help);
+    proof.add_step("exp( x )", cell.value, "e to this power: always positive");
 }
 
 void Exponential::torch(TorchLines& py) const { py.line("{} = {}.exp()", py.out(), py.in(0)); }

@@ -55,7 +55,8 @@ void GeneralScore::explain_gradient(Proof& proof, const GradientCell& cell) cons
 
 /// Each (q W)_c is rounded to float32.
 void GeneralScore::explain(Proof& proof, const Cell& cell) const {
-    proof.terms_title = {"(q W) · k", "term by term"};
+    proof.terms_title = {"(q W) · k", "term by term",
+                         "The query, the matrix of the score and the key multiplied: Σ q_i W_ij k_j"};
     const Eigen::RowVectorXf qW = cell.row_of(0, cell.row) * cell.inputs[2]->host().head(0);
     proof.add_terms("", qW, cell.row_of(1, cell.column));
     proof.terms_result = cell.value;

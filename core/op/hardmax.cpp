@@ -31,13 +31,14 @@ void Hardmax::explain(Proof& proof, const Cell& cell) const {
     const float largest = x.maxCoeff<Eigen::PropagateNaN>();
     if (largest == -INFINITY) proof.remark = fully_masked_remark();
     if (cell.at(0) == -INFINITY) {
-        proof.add_step("weight", cell.value);
+        proof.add_step("weight", cell.value, k_closed_weight_help);
         return;
     }
-    proof.add_step("row max", largest);
+    proof.add_step("row max", largest, "The largest score of the row");
     proof.add_step(
         cell.value == 1 ? "1: the first at the row's maximum" : "0: not the first at the row's maximum",
-        cell.value);
+        cell.value,
+        "Hard attention gives the whole weight of a row to its largest score, the first of a tie");
 }
 
 void Hardmax::torch(TorchLines& py) const {

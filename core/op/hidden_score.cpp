@@ -223,9 +223,9 @@ void AdditiveHidden::explain(Proof& proof, const Cell& cell) const {
     proof.add_step(fmt::format("+ W_ak k {}", number_text(of_key)), of_query + of_key);
     if (cell.inputs.size() > 4) {
         const float b = cell.at(4, 0, unit);
-        proof.add_step("+ b_a " + number_text(b), of_query + of_key + b);
+        proof.add_step("+ b_a " + number_text(b), of_query + of_key + b, k_bias_help);
     }
-    proof.add_step("tanh", cell.value);
+    proof.add_step("tanh", cell.value, k_tanh_help);
 }
 
 void ConcatHidden::explain(Proof& proof, const Cell& cell) const {
@@ -236,7 +236,7 @@ void ConcatHidden::explain(Proof& proof, const Cell& cell) const {
     proof.remark = fmt::format("unit {} of {}", unit + 1, depth);
     proof.add_step("W_c q", of_query);
     proof.add_step(fmt::format("+ W_c k {}", number_text(of_key)), of_query + of_key);
-    proof.add_step("tanh", cell.value);
+    proof.add_step("tanh", cell.value, k_tanh_help);
 }
 
 void HiddenScore::explain_gradient(Proof& proof, const GradientCell& cell) const {
@@ -264,7 +264,9 @@ void HiddenScore::explain_gradient(Proof& proof, const GradientCell& cell) const
 }
 
 void HiddenScore::explain(Proof& proof, const Cell& cell) const {
-    proof.terms_title = {cell.words.symbol(1) + " · tanh(…)", "unit by unit"};
+    proof.terms_title = {
+        cell.words.symbol(1) + " · tanh(…)", "unit by unit",
+        "A small network's hidden units, each between −1 and 1, weighted by " + cell.words.symbol(1)};
     const int depth = cell.shape(1).columns;
     for (int k = 0; k < depth; ++k)
         proof.add_term(std::to_string(k + 1), cell.at(1, 0, k),

@@ -72,12 +72,14 @@ void LayerNorm::explain_gradient(Proof& proof, const GradientCell& cell) const {
 void LayerNorm::explain(Proof& proof, const Cell& cell) const {
     const Eigen::ArrayXd x = cell.row_of(0, cell.row).transpose().cast<double>();
     const NormedRow row(x, epsilon);
-    proof.add_step("x", x(cell.column));
-    proof.add_step("− row mean " + number_text(x.mean(), 4), row.centered(cell.column));
-    proof.add_step("÷ √(variance + ε) " + number_text(row.deviation, 4), row.values()(cell.column));
+    proof.add_step("x", x(cell.column), k_input_help);
+    proof.add_step("− row mean " + number_text(x.mean(), 4), row.centered(cell.column),
+                   "The row's mean is subtracted");
+    proof.add_step("÷ √(variance + ε) " + number_text(row.deviation, 4), row.values()(cell.column),
+                   "Divided by the row's standard deviation; ε keeps it above 0");
     proof.add_step(fmt::format("× gain {} + shift {}", number_text(cell.at(1, 0, cell.column)),
                                number_text(cell.at(2, 0, cell.column))),
-                   cell.value);
+                   cell.value, "Multiplied by the gain, and the shift is added: both are parameters");
 }
 
 void LayerNorm::torch(TorchLines& py) const {

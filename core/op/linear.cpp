@@ -60,7 +60,7 @@ void Linear::explain(Proof& proof, const Cell& cell) const {
     if (cell.inputs.size() < 3) return;
     const float b = cell.at(2, 0, cell.column);
     proof.add_step(name, cell.value - b);
-    proof.add_step(fmt::format("+ {} {}", cell.words.symbol(2), number_text(b)), cell.value);
+    proof.add_step(fmt::format("+ {} {}", cell.words.symbol(2), number_text(b)), cell.value, k_bias_help);
 }
 
 void Linear::torch(TorchLines& py) const {

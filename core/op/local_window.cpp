@@ -152,20 +152,25 @@ void PredictedCenters::explain(Proof& proof, const Cell& cell, const CenterWords
     double x = 0;
     for (Eigen::Index k = 0; k < units.size(); ++k) x += cell.at(2, 0, static_cast<int>(k)) * units(k);
     proof.add_step(fmt::format("v_p · tanh(W_p {})", words.letter), x);
-    proof.add_step("sigmoid", sigmoid(x));
+    proof.add_step("sigmoid", sigmoid(x), k_sigmoid_help);
     proof.add_step(fmt::format("× {} = {}", words.keys, keys), cell.value);
 }
 
 void GaussianWindow::explain(Proof& proof, const Cell& cell) const {
     const double p = cell.at(0, cell.row, 0), deviation = window / 2, distance = cell.column - p;
-    proof.add_step("j − p, p = " + number_text(p, 3), distance);
-    proof.add_step("x = (j − p)² ÷ 2 (D ÷ 2)²", distance * distance / (2 * deviation * deviation));
-    proof.add_step("exp(−x)", cell.value);
+    proof.add_step("j − p, p = " + number_text(p, 3), distance,
+                   "The distance of the key from the window's center");
+    proof.add_step("x = (j − p)² ÷ 2 (D ÷ 2)²", distance * distance / (2 * deviation * deviation),
+                   "The Gaussian's exponent; its standard deviation is D ÷ 2");
+    proof.add_step("exp(−x)", cell.value,
+                   "The Gaussian around the window's center: 1 there, less with the distance");
 }
 
 void ApplyWindow::explain(Proof& proof, const Cell& cell) const {
     proof = cell.words.prove(0);
-    if (cell.at(0) != 0) proof.add_step("× gauss " + number_text(cell.at(1), 4), cell.value);
+    if (cell.at(0) != 0)
+        proof.add_step("× gauss " + number_text(cell.at(1), 4), cell.value,
+                       "Multiplied by the Gaussian around the window's center");
 }
 
 void QueryPlaces::torch(TorchLines& py) const {

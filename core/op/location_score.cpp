@@ -23,7 +23,8 @@ void LocationScore::explain_gradient(Proof& proof, const GradientCell& cell) con
 }
 
 void LocationScore::explain(Proof& proof, const Cell& cell) const {
-    proof.terms_title = {"row j of W_loc · q", "term by term"};
+    proof.terms_title = {"row j of W_loc · q", "term by term",
+                         "The query times the row of W_loc for this place: the key itself is not read"};
     proof.add_terms("", cell.row_of(0, cell.row), cell.row_of(1, cell.column));
     proof.terms_result = cell.value;
 }

@@ -78,7 +78,7 @@ void CrossEntropy::explain(Proof& proof, const Cell& cell) const {
     for (int i = 0; i < rows; ++i)
         if (const float target = targets[static_cast<std::size_t>(i)]; target >= 0)
             proof.add_step("−log p " + cell.words.row_label(0, i), -cell.at(0, i, static_cast<int>(target)));
-    proof.add_step("their mean", cell.value);
+    proof.add_step("their mean", cell.value, "The mean of the lines above");
 }
 
 void WeightedTotal::explain_gradient(Proof& proof, const GradientCell& cell) const {

@@ -213,10 +213,13 @@ void MaskedFill::explain_gradient(Proof& proof, const GradientCell& cell) const 
 
 void MaskedFill::explain(Proof& proof, const Cell& cell) const {
     proof = cell.words.prove(0);
-    if (proof.steps.empty()) proof.add_step(proof.name_of_sum(), cell.at(0));
+    proof.begin_with_score(cell.at(0));
     if (cell.value != -INFINITY) return;
-    proof.remark = cell.at(1) != 0 ? std::string(k_closed_by_score) : cell.words.prove(1).remark;
-    proof.add_step("masked", cell.value);
+    const bool by_score = cell.at(1) != 0;
+    proof.remark = by_score ? std::string(k_closed_by_score) : cell.words.prove(1).remark;
+    proof.add_step("masked", cell.value,
+                   by_score ? "The score itself is −∞: its weight is 0"
+                            : "Closed by the mask: the score becomes −∞, and its weight 0");
 }
 
 std::string Mask::formula(const Symbols& in) const {

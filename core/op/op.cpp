@@ -102,6 +102,17 @@ concept has_results_of_results = requires(const One& one, Proof& proof, const op
 
 }  // namespace
 
+std::optional<double> deviation_of_terms(const Op& op, std::span<const Buffer* const> inputs, int head) {
+    return std::visit(
+        [&](const auto& one) -> std::optional<double> {
+            if constexpr (requires { one.deviation_of_terms(inputs, head); })
+                return one.deviation_of_terms(inputs, head);
+            else
+                return std::nullopt;
+        },
+        op);
+}
+
 Proof explain_gradient(const Op& op, const op::GradientCell& cell) {
     Proof proof;
     std::visit(

@@ -4,6 +4,8 @@
 // (explain) and its lines of PyTorch (torch).
 #pragma once
 
+#include <optional>
+#include <span>
 #include <variant>
 #include <vector>
 
@@ -93,6 +95,10 @@ op::Operands operands(const Op& op, std::size_t result);
 
 /// Explains a cell: the terms and steps of its proof, without the summary of its row.
 Proof explain(const Op& op, const op::Cell& cell);
+/// The standard deviation of a single term of the sums that its cells are, over all cells of a head and all
+/// terms: of one product q_f k_f of Q Kᵀ. nullopt for an operation whose cells are not such sums. Reads its
+/// inputs whole.
+std::optional<double> deviation_of_terms(const Op& op, std::span<const Buffer* const> inputs, int head);
 /// Explains what the operation passes back to a cell of an input; `value` is that share of the cell's
 /// gradient, the last of the steps or, without steps, the sum of the terms. The operation must have a
 /// gradient.

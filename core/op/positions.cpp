@@ -91,8 +91,10 @@ void AlibiSlopes::explain(Proof& proof, const Cell& cell) const {
 }
 
 void AlibiBias::explain(Proof& proof, const Cell& cell) const {
-    proof.add_step("|i − j|", std::abs(cell.row - cell.column));
-    proof.add_step("× −m, m = " + number_text(cell.inputs[0]->at(0, cell.head, 0)), cell.value);
+    proof.add_step("|i − j|", std::abs(cell.row - cell.column),
+                   "The distance between query and key, in tokens");
+    proof.add_step("× −m, m = " + number_text(cell.inputs[0]->at(0, cell.head, 0)), cell.value,
+                   "Multiplied by the head's slope, which differs from head to head (ALiBi)");
 }
 
 void SinusoidalPositions::torch(TorchLines& py) const {

@@ -24,6 +24,13 @@ double Proof::add_terms(const std::string& label, const Eigen::RowVectorXf& left
     return sum;
 }
 
+void Proof::begin_with_score(double score) {
+    if (!steps.empty()) return;
+    add_step(name_of_sum(), score,
+             terms_title.help.empty() ? "The score of this query and this key, before scaling and masking"
+                                      : terms_title.help);
+}
+
 std::string mixture_text(std::span<const ProofTerm> terms, std::string_view symbol) {
     constexpr std::size_t k_most = 4;
     constexpr double k_enough = 0.95;

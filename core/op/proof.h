@@ -16,6 +16,7 @@ namespace attnscope {
 struct ProofStep {
     std::string label;
     double value;
+    std::string help = {};  ///< what the step does, in a sentence; empty where the label says all
 };
 
 /// One product of a sum: left × right. The label is the dimension in a dot product, the token in a weighted
@@ -32,6 +33,7 @@ struct ProofTerm {
 struct TermsTitle {
     std::string sum = {};    ///< "q · k"; empty if the value is not a sum of products
     std::string order = {};  ///< "term by term"; empty where the sum tells it
+    std::string help = {};   ///< of the sum as a step, as of ProofStep
 
     bool empty() const { return sum.empty(); }
     /// "q · k, term by term".
@@ -72,13 +74,24 @@ struct Proof {
     std::optional<RowSummary> summary;  ///< for rows of weights
 
     std::string name_of_sum() const { return sum_name.empty() ? "score" : sum_name; }
-    void add_step(std::string label, double step_value) { steps.push_back({std::move(label), step_value}); }
+    void add_step(std::string label, double step_value, std::string_view help = {}) {
+        steps.push_back({std::move(label), step_value, std::string(help)});
+    }
+    /// The sum of the terms, a score, as the first step, unless it has steps.
+    void begin_with_score(double score);
     /// Adds the product left × right to the terms and their sum; returns it.
     double add_term(std::string label, float left, float right, bool closed = false);
     /// Adds left_k · right_k for each k, labeled with `label` and k counted from 1; returns their sum.
     double add_terms(const std::string& label, const Eigen::RowVectorXf& left,
                      const Eigen::RowVectorXf& right);
 };
+
+/// What steps of several operations do.
+inline constexpr std::string_view k_tanh_help = "Squeezed between −1 and 1",
+                                  k_sigmoid_help = "Squeezed between 0 and 1",
+                                  k_bias_help = "The bias is added", k_sum_help = "The lines above, added up",
+                                  k_input_help = "The number that goes in",
+                                  k_closed_weight_help = "The score is −∞: its weight is 0";
 
 /// A row that is Σ weight · row of `symbol`, from the terms of one of its cells, whose labels are the rows'
 /// and whose left factors the weights: the largest weights that make up 95 % of all, at most four, and how

@@ -60,8 +60,10 @@ void RbfScore::explain(Proof& proof, const Cell& cell) const {
     proof.add_terms("", difference, difference);
     proof.terms_result = proof.terms_sum;
     proof.sum_name = "|q − k|²";
-    proof.add_step("|q − k|²", proof.terms_sum);
-    proof.add_step("÷ −2σ² " + number_text(-divisor()), cell.value);
+    proof.add_step("|q − k|²", proof.terms_sum, "The squared distance between query and key");
+    proof.add_step(
+        "÷ −2σ² " + number_text(-divisor()), cell.value,
+        "The Gaussian's exponent: the bandwidth σ sets how fast the score falls with the distance");
 }
 
 void RbfScore::torch(TorchLines& py) const {

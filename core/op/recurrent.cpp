@@ -174,8 +174,8 @@ void InitialState::explain(Proof& proof, const Cell& cell) const {
     proof.add_terms("h", cell.row_of(0, row), cell.row_of(1, cell.column));
     proof.terms_result = proof.terms_sum;
     const float b = cell.at(2, 0, cell.column);
-    proof.add_step("+ b " + number_text(b), proof.terms_sum + b);
-    proof.add_step("tanh", cell.value);
+    proof.add_step("+ b " + number_text(b), proof.terms_sum + b, k_bias_help);
+    proof.add_step("tanh", cell.value, k_tanh_help);
 }
 
 void LinearInDouble::explain_gradient(Proof& proof, const GradientCell& cell) const {

@@ -4,6 +4,7 @@
 
 #include "core/cpu/kernels.h"
 #include "core/op/gradient_proof.h"
+#include "core/utf8.h"
 
 namespace attnscope::op {
 namespace {
@@ -22,6 +23,18 @@ std::string label_of(const Scale& scale) {
     std::string factor = factor_text(scale);
     if (scale.temperature == 1) return factor;
     return factor + (factor.empty() ? "" : " ") + "÷ T " + number_text(scale.temperature);
+}
+
+std::string help_of(const Scale& scale) {
+    using enum attnscope::Scale::Kind;
+    constexpr std::string_view k_temperature =
+        "divided by the temperature: above 1 it evens the weights out, below 1 it sharpens them";
+    std::string factor = scale.by.kind == sqrt
+                             ? "divided by √d_k, because the spread of a sum of d_k products grows with √d_k"
+                         : scale.by.kind == number ? "multiplied by the factor of the scores"
+                                                   : "";
+    if (scale.temperature != 1) factor += (factor.empty() ? "" : "; ") + std::string(k_temperature);
+    return capitalized(factor.empty() ? "the scale is 1: the score stays as it is" : factor);
 }
 
 }  // namespace
@@ -51,8 +64,8 @@ void Scale::explain_gradient(Proof& proof, const GradientCell& cell) const {
 
 void Scale::explain(Proof& proof, const Cell& cell) const {
     proof = cell.words.prove(0);
-    if (proof.steps.empty()) proof.add_step(proof.name_of_sum(), cell.at(0));
-    proof.add_step(label_of(*this), cell.value);
+    proof.begin_with_score(cell.at(0));
+    proof.add_step(label_of(*this), cell.value, help_of(*this));
 }
 
 std::string Scale::caption(const Symbols&) const {

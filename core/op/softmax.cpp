@@ -122,13 +122,20 @@ void Softmax::explain(Proof& proof, const Cell& cell) const {
         proof.remark = over_queries ? "this key is masked for every query: its weights are zeros"
                                     : fully_masked_remark();
     if (own == -INFINITY) {
-        proof.add_step("weight", cell.value);
+        proof.add_step("weight", cell.value, k_closed_weight_help);
         return;
     }
     const char* line = over_queries ? "column" : "row";
-    proof.add_step(fmt::format("− {} max {}", line, number_text(whole.largest, 3)), whole.difference(own));
-    proof.add_step("exp", whole.exponential(own));
-    proof.add_step(fmt::format("÷ {} sum {}", line, number_text(whole.sum, 4)), cell.value);
+    proof.add_step(
+        fmt::format("− {} max {}", line, number_text(whole.largest, 3)), whole.difference(own),
+        fmt::format("The {}'s largest score is subtracted: no weight changes, and exp cannot overflow",
+                    line));
+    proof.add_step("exp", whole.exponential(own),
+                   "e to this power: always positive; a difference of scores becomes a ratio");
+    proof.add_step(
+        fmt::format("÷ {} sum {}", line, number_text(whole.sum, 4)), cell.value,
+        fmt::format("Divided by the sum of the {0}'s exponentials, so that the weights of a {0} sum to 1",
+                    line));
 }
 
 void LogSoftmax::explain_gradient(Proof& proof, const GradientCell& cell) const {
@@ -142,8 +149,9 @@ void LogSoftmax::explain_gradient(Proof& proof, const GradientCell& cell) const 
 void LogSoftmax::explain(Proof& proof, const Cell& cell) const {
     const Eigen::ArrayXd row = cell.row_of(0, cell.row).transpose().cast<double>();
     const double log_sum = log_sum_exp(row, row.maxCoeff<Eigen::PropagateNaN>());
-    proof.add_step("logit", row(cell.column));
-    proof.add_step("− log Σ exp " + number_text(log_sum, 4), cell.value);
+    proof.add_step("logit", row(cell.column), "The score of this word");
+    proof.add_step("− log Σ exp " + number_text(log_sum, 4), cell.value,
+                   "The logarithm of the sum of all words' exponentials is subtracted");
 }
 
 void Softmax::torch(TorchLines& py) const {

@@ -80,12 +80,13 @@ void Sparsemax::explain(Proof& proof, const Cell& cell) const {
     proof = cell.words.prove(0);
     const Eigen::RowVectorXf x = cell.row_of(0, cell.row);
     if (x.maxCoeff<Eigen::PropagateNaN>() == -INFINITY) proof.remark = fully_masked_remark();
-    if (cell.at(0) == -INFINITY) return proof.add_step("weight", cell.value);
+    if (cell.at(0) == -INFINITY) return proof.add_step("weight", cell.value, k_closed_weight_help);
     const Threshold threshold = threshold_of(x);
     proof.add_step(fmt::format("− τ {}, which {} of {} keys exceed", number_text(threshold.tau, 4),
                                threshold.above, (x.array() != -INFINITY).count()),
-                   double{cell.at(0)} - threshold.tau);
-    proof.add_step("at least 0", cell.value);
+                   double{cell.at(0)} - threshold.tau,
+                   "Sparsemax's threshold is subtracted, so that the weights above 0 sum to 1");
+    proof.add_step("at least 0", cell.value, "Below the threshold the weight is exactly 0");
 }
 
 void Sparsemax::torch(TorchLines& py) const {

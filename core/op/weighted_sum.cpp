@@ -77,7 +77,8 @@ void WeightedSum::explain_gradient(Proof& proof, const GradientCell& cell) const
 }
 
 void WeightedSum::explain(Proof& proof, const Cell& cell) const {
-    proof.terms_title = {"weight × value", "token by token"};
+    proof.terms_title = {"weight × value", "token by token",
+                         "Each key's value times its weight, all added up"};
     const Eigen::RowVectorXf weights = cell.row_of(0, cell.row), masked = cell.row_of(1, cell.row);
     const Eigen::VectorXf values = cell.column_of(2, cell.column);
     for (Eigen::Index j = 0; j < weights.size(); ++j)

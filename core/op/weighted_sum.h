@@ -14,17 +14,20 @@ namespace attnscope::op {
 /// the open keys, so that a closed key contributes nothing, not even NaN (Vaswani et al. 2017, eq. 1);
 /// h × N × d_v.
 struct WeightedSum {
-    Shape shape(Shapes in) const { return per_head(in[0].heads, in[0].rows, in[2].columns); }
-    std::string formula(const Symbols& in) const {
-        return in.of(0) + " " + in.of(2) + ", the values weighted by each row";
+    enum Input : std::size_t { k_weights, k_masked_scores, k_values };
+    Shape shape(Shapes in) const {
+        return per_head(in[k_weights].heads, in[k_weights].rows, in[k_values].columns);
     }
-    Operands operands() const { return {.left = 0, .above = 2}; }
+    std::string formula(const Symbols& in) const {
+        return in.of(k_weights) + " " + in.of(k_values) + ", the values weighted by each row";
+    }
+    Operands operands() const { return {.left = k_weights, .above = k_values}; }
     void forward(const Work& in, Tensor& out) const;
     void cells(const RegionWork& in, MatrixView out) const;
     /// dA = dC Vᵀ, 0 where closed, and dV = Aᵀ dC; the masked scores only say what is closed.
     void backward(const Backward& at) const;
     void explain_gradient(Proof& proof, const GradientCell& cell) const;
-    bool passes_back_to(std::size_t input) const { return input != 1; }
+    bool passes_back_to(std::size_t input) const { return input != k_masked_scores; }
     void explain(Proof& proof, const Cell& cell) const;
     void torch(TorchLines& py) const;
     bool operator==(const WeightedSum&) const = default;

@@ -264,13 +264,10 @@ ComparedSide live_side(const Source& from) {
 
 std::string why_not_compared_with(const Source& from) {
     if (!from.pinned) return "nothing is pinned as A: press P in the window, or name it with --compare-with";
-    const ComparedSide live = live_side(from);
-    const std::optional<Difference> found = difference(from.pinned->side, live, from.stage.key());
-    if (found) return "";
-    for (const StageComparison& each : compare_stages(from.pinned->side, live))
-        if (each.key == from.stage.key())
-            return stage_heading(from.stage.key()) + " is not compared: " + why_not_compared(each);
-    return stage_heading(from.stage.key()) + " is not compared";
+    const auto without = without_comparison(from.pinned->side, live_side(from), from.stage.key());
+    if (!without) return "";
+    return fmt::format("{} cannot be compared: {}", stage_heading(from.stage.key()),
+                       why_not_compared(*without));
 }
 
 Figure difference_figure(const Figure& b, const Difference& difference) {
@@ -285,8 +282,7 @@ Figure difference_figure(const Figure& b, const Difference& difference) {
                           : value > 0          ? CellMark::plus_infinity
                                                : CellMark::minus_infinity;
     }
-    const double magnitude = difference.values->range(0).magnitude();
-    figure.scale = {&diverging_colormap(), magnitude > 0 ? -magnitude : -1, magnitude > 0 ? magnitude : 1};
+    figure.scale = difference_scale(difference);
     figure.unit = Unit::real;
     figure.clipped_above = figure.clipped_below = false;
     figure.title = "B − A";

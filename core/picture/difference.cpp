@@ -6,6 +6,8 @@
 #include <unordered_map>
 
 #include "core/canceled.h"
+#include "core/graph/explain.h"
+#include "core/graph/parity.h"
 #include "core/picture/axis_labels.h"
 #include "core/picture/shown_matrix.h"
 
@@ -95,13 +97,29 @@ bool is_identity(const std::vector<int>& same) {
     return true;
 }
 
-bool same_kind(float a, float b) {
-    if (std::isfinite(a) || std::isfinite(b)) return std::isfinite(a) == std::isfinite(b);
-    return std::isnan(a) == std::isnan(b) && (std::isnan(a) || a == b);
-}
+/// Adds up numbers for their standard deviation.
+struct Moments {
+    double count = 0, sum = 0, squares = 0;
+
+    void add(double x) {
+        ++count;
+        sum += x;
+        squares += x * x;
+    }
+    double deviation() const {
+        const double mean = sum / count;
+        return count > 0 ? std::sqrt(std::max(0.0, squares / count - mean * mean)) : 0;
+    }
+};
 
 HeadChoice choice_of(const ComparedSide& side, const Stage& stage) {
     return head_on_screen(stage, side.head);
+}
+
+Deviation deviation_of(const ComparedSide& side, const Stage& stage, const Moments& values) {
+    const HeadChoice head = choice_of(side, stage);
+    const bool is_mean = head.kind == HeadChoice::Kind::mean && stage.shape().heads > 1;
+    return {values.deviation(), is_mean ? std::nullopt : deviation_of_terms(*side.trace, stage, head.head)};
 }
 
 }  // namespace
@@ -130,14 +148,11 @@ std::string why_not_compared(const StageComparison& stage) {
             return stage.cells ? "" : "no row and column of one is in the other";
         case StageComparison::State::only_in_a: return "only A has it";
         case StageComparison::State::only_in_b: return "only B has it";
-        case StageComparison::State::not_shown: return "has no mean over heads: choose a head";
+        case StageComparison::State::not_shown: return "it has no mean over heads; choose a head";
     }
     return "";
 }
 
-namespace {
-
-/// The facts of a stage that cannot be compared; nullopt for one that can.
 std::optional<StageComparison> without_comparison(const ComparedSide& a, const ComparedSide& b,
                                                   const StageKey& key) {
     using enum StageComparison::State;
@@ -150,8 +165,6 @@ std::optional<StageComparison> without_comparison(const ComparedSide& a, const C
     return StageComparison{.key = of_b->key(), .state = not_shown};
 }
 
-}  // namespace
-
 std::optional<Difference> difference(const ComparedSide& a, const ComparedSide& b, const StageKey& key,
                                      const std::stop_token& cancel) {
     if (without_comparison(a, b, key)) return std::nullopt;
@@ -163,6 +176,7 @@ std::optional<Difference> difference(const ComparedSide& a, const ComparedSide& 
     Tensor values({.rows = rows, .columns = columns}), open({.rows = rows, .columns = columns});
     StageComparison facts{.key = of_b.key(), .complete = same.complete};
     double largest_a = 0;
+    Moments of_left, of_right;
     for (int i = 0; i < rows; ++i) {
         stop_if_canceled(cancel);
         const int row = same.rows[static_cast<std::size_t>(i)];
@@ -179,6 +193,8 @@ std::optional<Difference> difference(const ComparedSide& a, const ComparedSide& 
                 continue;
             }
             if (!std::isfinite(x)) continue;
+            of_left.add(x);
+            of_right.add(y);
             value = y - x;
             const double magnitude = std::abs(static_cast<double>(y) - x);
             largest_a = std::max(largest_a, std::abs(static_cast<double>(x)));
@@ -188,9 +204,16 @@ std::optional<Difference> difference(const ComparedSide& a, const ComparedSide& 
         }
     }
     if (largest_a > 0) facts.relative = facts.largest / largest_a;
+    facts.deviation_a = deviation_of(a, of_a, of_left);
+    facts.deviation_b = deviation_of(b, of_b, of_right);
     return Difference{facts, std::make_shared<const Buffer>(std::move(values)),
                       std::make_shared<const Buffer>(std::move(open)), std::move(same.rows),
                       std::move(same.columns)};
+}
+
+ColorScale difference_scale(const Difference& difference) {
+    const double magnitude = difference.values->range(0).magnitude();
+    return {&diverging_colormap(), magnitude > 0 ? -magnitude : -1, magnitude > 0 ? magnitude : 1};
 }
 
 std::vector<StageComparison> compare_stages(const ComparedSide& a, const ComparedSide& b,

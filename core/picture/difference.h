@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/graph/trace.h"
+#include "core/picture/color_scale.h"
 #include "core/picture/presentation.h"
 
 namespace attnscope {
@@ -36,6 +37,12 @@ struct Counterparts {
 Counterparts counterparts(const Trace& a, const Stage& of_a, const Trace& b, const Stage& of_b,
                           const std::stop_token& cancel = {});
 
+/// How far the numbers of one side are spread: standard deviations.
+struct Deviation {
+    double of_cells = 0;                  ///< cells that are compared and finite in A and B
+    std::optional<double> of_terms = {};  ///< deviation_of_terms() of one head; nullopt if there are none
+};
+
 /// How far one stage differs. Cells that both masks close are left out, and so are those without counterpart.
 struct StageComparison {
     enum class State {
@@ -52,6 +59,7 @@ struct StageComparison {
     double relative = 0;          ///< `largest` ÷ the largest magnitude in A; 0 if that is 0
     std::optional<Cell> at = {};  ///< the first cell of B with that difference; nullopt if there is none
     bool complete = true;         ///< both have the same rows and columns
+    Deviation deviation_a = {}, deviation_b = {};
 
     bool differs() const { return largest > 0 || other_kind > 0; }
 };
@@ -64,13 +72,21 @@ struct Difference {
     std::vector<int> rows, columns;        ///< see Counterparts
 };
 
-/// Why a stage is not compared, in one line: "only A has it"; empty if it is.
+/// Why a stage cannot be compared, in one line: "only A has it"; empty if it can.
 std::string why_not_compared(const StageComparison& stage);
+
+/// The facts of a stage that cannot be compared because a side has no matrix of it; nullopt for any other.
+/// Reads no values.
+std::optional<StageComparison> without_comparison(const ComparedSide& a, const ComparedSide& b,
+                                                  const StageKey& key);
 
 /// Reads both matrices whole. nullopt if they cannot be compared (why_not_compared). Throws Canceled;
 /// Error(backend) if a card is lost.
 std::optional<Difference> difference(const ComparedSide& a, const ComparedSide& b, const StageKey& key,
                                      const std::stop_token& cancel = {});
+
+/// The diverging colors of a difference: from −m to m, m its largest magnitude, or 1.
+ColorScale difference_scale(const Difference& difference);
 
 /// Every stage of B without its parameters, in the order of the computation, then those that only A has.
 std::vector<StageComparison> compare_stages(const ComparedSide& a, const ComparedSide& b,

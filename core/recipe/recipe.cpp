@@ -189,7 +189,7 @@ void Recipe::write_words(const SentenceRole& sentence) {
         fmt::format("The {}sentence, cut {} and case-folded. Each token is the row of its word in the table, "
                     "whose words are in {}{}.",
                     of_target ? "target " : "", cut_text(e.input.tokenizer),
-                    is_set ? "an order that is set" : order_text(e.input.vocabulary),
+                    is_set ? "an order of their own" : order_text(e.input.vocabulary),
                     of_target ? " after <bos> and <eos>" : ""));
     // The table of a stable vocabulary lists its words itself.
     const bool is_listed = std::holds_alternative<op::StableTable>(*trace_.record(sentence.table)->op);
@@ -291,7 +291,7 @@ std::string Recipe::text() const {
     return gradients ? script + dictionary("gradients", trace_.gradients) : script;
 }
 
-constexpr const char* k_print = R"(
+constexpr const char* k_print_begin = R"(
 if "--json" in sys.argv:
 
     def plain(x):  # nested lists of nine digits; −∞ is null
@@ -304,24 +304,22 @@ if "--json" in sys.argv:
         data = {name: plain(x.tolist()) for name, x in named.items()}
         return {name: {"shape": list(x.shape), "data": data[name]} for name, x in named.items()}
 
-    print(json.dumps({"stages": tensors(stages), "parameters": tensors(parameters)}))
+    print(json.dumps({"stages": tensors(stages), "parameters": tensors(parameters))";
+constexpr const char* k_print_end = R"(}))
 else:
     torch.set_printoptions(linewidth=160, sci_mode=False)
     for name, x in {**parameters, **stages}.items():
         print(f"{name} {tuple(x.shape)}\n{x.data}\n")
 )";
 
-/// The lines that print every stage and gradient.
-std::string print_all() {
-    std::string print = k_print;
-    const auto replace = [&](std::string_view part, std::string_view by) {
-        print.replace(print.find(part), part.size(), by);
-    };
-    replace(R"("parameters": tensors(parameters)}))", R"("parameters": tensors(parameters),
-                      "gradients": tensors(gradients)}))");
-    return print + R"(    for name, x in gradients.items():
+/// The lines that print every stage and, if there are any, every gradient.
+std::string print_all(bool gradients) {
+    constexpr const char* k_json = R"(,
+                      "gradients": tensors(gradients))";
+    constexpr const char* k_text = R"(    for name, x in gradients.items():
         print(f"gradient of {name} {tuple(x.shape)}\n{x.data}\n")
 )";
+    return std::string(k_print_begin) + (gradients ? k_json : "") + k_print_end + (gradients ? k_text : "");
 }
 
 }  // namespace
@@ -332,7 +330,7 @@ std::string recipe(const Trace& trace) {
             ErrorKind::too_large,
             fmt::format("a script would compute {0} × {0} pairs at once: shorten the text to {1} tokens",
                         trace.rows.size(), k_max_tokens));
-    return Recipe(trace).text() + (trace.gradients.empty() ? k_print : print_all());
+    return Recipe(trace).text() + print_all(!trace.gradients.empty());
 }
 
 }  // namespace attnscope

@@ -12,7 +12,7 @@ namespace {
 
 std::string no_task(const Experiment& e) {
     if (e.training.task == TaskKind::none) return "no task is chosen";
-    return can_be_trained(e) ? "" : "another mechanism learns the task";
+    return can_be_trained(e) ? "" : "the task is for another mechanism";
 }
 
 std::string no_corpus(const Experiment& e) {

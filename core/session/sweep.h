@@ -9,9 +9,6 @@
 
 namespace attnscope {
 
-/// The number of values of a sweep.
-inline constexpr int k_least_sweep = 2, k_most_sweep = 64;
-
 /// One value of the setting, and the session that has it.
 struct SweepStep {
     std::string value;  ///< as typed: "124"

@@ -41,16 +41,16 @@ namespace fs = std::filesystem;
 
 /// In lower case. "is no" is found except where it is idiomatic.
 constexpr const char* k_forbidden[] = {
-    "taken over",   "takes over",      "told by",     " is no ",        " are no ",    "how manieth",
-    "no news",      "take back",       "taken back",  "take the given", "given matri", "given mask",
-    "given score",  "given weight",    "given query", "given value",    "looked at",   "to do with a",
-    "weights by",   "asks with",       "most steps",  "present ones",   "a blank ",    "the negative",
-    "read at once", "expected a text", "nobody",      "somebody",       "else commas", "likewise",
-    "colour",       "centre",          "grey",        "behaviour",      "neighbour",   "licence",
-    "cancelled",    "normalis",        "initialis",   "optimis",        "tokenis",     "generalis",
-    "serialis",     "labelled",        "analyse",     "favour",         "finds out",   "found out",
-    "hands over",   "handed over",     "begin again", "begins again",   "present is",  "it looks at",
-    "looks most"};
+    "taken over",   "takes over",   "told by",         " is no ",     " are no ",       "how manieth",
+    "no news",      "take back",    "taken back",      "takes back",  "take the given", "given matri",
+    "given mask",   "given score",  "given weight",    "given query", "given value",    "looked at",
+    "to do with a", "weights by",   "asks with",       "most steps",  "present ones",   "a blank ",
+    "the negative", "read at once", "expected a text", "nobody",      "somebody",       "else commas",
+    "likewise",     "colour",       "centre",          "grey",        "behaviour",      "neighbour",
+    "licence",      "cancelled",    "normalis",        "initialis",   "optimis",        "tokenis",
+    "generalis",    "serialis",     "labelled",        "analyse",     "favour",         "finds out",
+    "found out",    "hands over",   "handed over",     "begin again", "begins again",   "present is",
+    "it looks at",  "looks most"};
 
 std::string without(std::string text, std::string_view phrase) {
     for (std::size_t at; (at = text.find(phrase)) != std::string::npos;) text.erase(at, phrase.size());
@@ -86,7 +86,11 @@ private:
 void read_proof(Reader& reader, std::string_view where, const Proof& proof) {
     for (const std::string& text : {proof.terms_title.text(), proof.sum_name, proof.remark, proof.row_title})
         reader.read(where, text);
-    for (const ProofStep& step : proof.steps) reader.read(where, step.label);
+    reader.read(where, proof.terms_title.help);
+    for (const ProofStep& step : proof.steps) {
+        reader.read(where, step.label);
+        reader.read(where, step.help);
+    }
 }
 
 /// The first and the last cell and some between.
@@ -211,10 +215,11 @@ TEST(WordsTest, SourcesAndPagesAreInPlainEnglish) {
     Reader reader;
     const fs::path root = ATTNSCOPE_SOURCE_DIR;
     reader.read("README.md", flowing(root / "README.md"));
-    for (const char* folder : {"core", "app", "docs", "scripts", "bench"})
+    for (const char* folder : {"core", "app", "docs", "scripts", "bench", "shaders"})
         for (const fs::directory_entry& entry : fs::recursive_directory_iterator(root / folder)) {
             const fs::path extension = entry.path().extension();
-            if (extension != ".cpp" && extension != ".h" && extension != ".md") continue;
+            const std::set<fs::path> read{".cpp", ".h", ".md", ".py", ".comp", ".frag", ".vert", ".glsl", ""};
+            if (!entry.is_regular_file() || !read.contains(extension)) continue;
             std::istringstream lines(flowing(entry.path()));
             for (std::string line; std::getline(lines, line);) reader.read(entry.path().string(), line);
         }

@@ -1,6 +1,10 @@
 // Which settings attention uses, and why the others change nothing.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <numeric>
+#include <string>
+#include <vector>
 
 #include "core/graph/option_rules.h"
 #include "core/mechanism/attention/mechanism.h"
@@ -17,7 +21,7 @@ using Kind = ProjectionSeed::Kind;
 // -----------------------------------------------------------------------------------------------------
 
 /// Whether keys and values come from the image.
-bool looks_at_image(const Experiment& e) { return e.input.image && !e.is_custom("embedding_kv"); }
+bool uses_image(const Experiment& e) { return e.input.image && !e.is_custom("embedding_kv"); }
 
 constexpr ProjectedInput k_inputs[] = {k_query_input, k_key_input, k_value_input};
 
@@ -95,12 +99,12 @@ std::string no_words(const Experiment& e) {
 
 std::string no_drawn_table(const Experiment& e) {
     if (!e.input.uses_lexicon()) return no_words(e);
-    const bool positions = e.attention.position == Position::learned && !e.is_custom("P");
-    return positions ? "" : "the words' vectors are those of the lexicon";
+    const bool positions = position_rule(e.attention.position).has_table && !e.is_custom("P");
+    return positions ? "" : k_lexicon_vectors;
 }
 
 std::string no_table_rows(const Experiment& e) {
-    if (vocabulary_rule(e.input.vocabulary).stable) return "this vocabulary has exactly one row per word";
+    if (vocabulary_rule(e.input.vocabulary).stable) return k_one_row_per_word;
     return no_words(e);
 }
 
@@ -169,13 +173,13 @@ std::string no_dimension(const Experiment& e) {
 }
 
 std::string no_seed(const Experiment& e) {
-    const std::string nothing = "nothing is drawn with this seed";
+    const std::string nothing = k_nothing_drawn;
     // Each generator starts with the seed, continues after another one, or has a seed of its own.
     const auto seeded = [](const ProjectionSeed& seed, bool before) {
         return seed.kind == Kind::same || (seed.kind == Kind::proceed && before);
     };
     const bool image = seeded(e.weights.image_seed, true);
-    const bool projection = seeded(e.weights.projection_seed, !looks_at_image(e) || image);
+    const bool projection = seeded(e.weights.projection_seed, !uses_image(e) || image);
     const bool score = seeded(e.weights.score_seed, projection), block = seeded(e.weights.block_seed, score);
     const bool patches = no_patches(e).empty() && !e.is_custom("W_patch");
     return no_drawn_table(e).empty() || (patches && image) || (draws_projections(e) && projection) ||
@@ -201,11 +205,19 @@ std::string no_heads(const Experiment& e) {
     return all == 1 ? "one dimension cannot be split into heads" : "";
 }
 
+/// The names of the scores that use an option: "additive and concat".
+std::string scores_with(std::string_view option) {
+    std::vector<std::string_view> names;
+    for (const ScoreFunction& score : score_functions())
+        if (score.option == option) names.push_back(name_of(score.choice));
+    return fmt::format("{}", fmt::join(names, " and "));
+}
+
 std::string no_hidden_layer(const Experiment& e) {
     if (e.is_custom("scores")) return "the scores are custom";
-    const bool hidden = score_function(e.attention.score).has_hidden_layer;
+    const bool hidden = score_function(e.attention.score).has_hidden_layer();
     if (!hidden && !predicts_window(e.weighting.normalizer))
-        return "only additive and concat scores and local-p have a hidden layer";
+        return "only " + scores_with("hidden") + " scores and local-p have a hidden layer";
     return draws_score_weights(e) ? "" : "the weights are custom";
 }
 
@@ -217,12 +229,14 @@ std::string no_score_seed(const Experiment& e) {
                    : "a " + std::string(name_of(e.attention.score)) + " score has no weights to draw";
 }
 
-std::string no_cosine(const Experiment& e) {
-    return e.attention.score == Score::cosine ? no_scores(e) : "only the cosine score is sharpened";
+std::string no_sharpening(const Experiment& e) {
+    if (score_function(e.attention.score).option == "sharpening") return no_scores(e);
+    return "only the " + scores_with("sharpening") + " score is sharpened";
 }
 
-std::string no_kernel(const Experiment& e) {
-    return e.attention.score == Score::rbf ? no_scores(e) : "only the rbf score has a bandwidth";
+std::string no_bandwidth(const Experiment& e) {
+    if (score_function(e.attention.score).option == "bandwidth") return no_scores(e);
+    return "only the " + scores_with("bandwidth") + " score has a bandwidth";
 }
 
 std::string no_axis(const Experiment& e) {
@@ -255,7 +269,7 @@ std::string no_values(const Experiment& e) {
 
 std::string no_ablation(const Experiment& e) {
     if (!no_values(e).empty()) return no_values(e);
-    return e.attention.ablated.empty() ? "no head is ablated" : "";
+    return e.attention.ablated.empty() ? k_no_ablation : "";
 }
 
 std::string no_output(const Experiment& e) {
@@ -306,8 +320,8 @@ constexpr OptionRule k_rules[] = {
     {"score", "the scores are not custom", no_scores},
     {"hidden", "score is additive or concat, or normalizer is local-p", no_hidden_layer},
     {"score-seed", "the score has weights or normalizer is local-p", no_score_seed},
-    {"sharpening", "score is cosine", no_cosine},
-    {"bandwidth", "score is rbf", no_kernel},
+    {"sharpening", "score is cosine", no_sharpening},
+    {"bandwidth", "score is rbf", no_bandwidth},
     {"scale"},
     {"mask"},
     {"normalizer"},

@@ -85,7 +85,7 @@ Value AttentionBuilder::split(StageKey key, Value x, bool rotate) {
 
 void AttentionBuilder::split_heads() {
     if (is_custom("scores")) return;
-    const bool rotate = e_.attention.position == Position::rope;
+    const bool rotate = position_rule(e_.attention.position).rotates;
     if (e_.attention.heads == 1 && !rotate) return;
     Q_ = split("query_heads"_stage, Q_, rotate);
     K_ = split("key_heads"_stage, K_, rotate);
@@ -126,7 +126,7 @@ void AttentionBuilder::score() {
 /// The bias on the scaled scores: ALiBi's distances, a custom matrix, or both.
 void AttentionBuilder::add_biases() {
     Value alibi, given;
-    if (e_.attention.position == Position::alibi) alibi = add_alibi(builder_, e_, N_, M_);
+    if (position_rule(e_.attention.position).biases) alibi = add_alibi(builder_, e_, N_, M_);
     builder_.may_override("mask_additive", N_, M_);
     if (is_custom("mask_additive")) {
         given = custom("mask_additive");

@@ -95,7 +95,7 @@ void AttentionBuilder::add_logits() {
 
 /// Adds the loss: the mean of −log p of each row's target, or Σ loss_weights ∘ output.
 void AttentionBuilder::add_loss() {
-    builder_.graph.loss_advice = "set W_out and targets, or loss_weights (--given)";
+    builder_.graph.loss_advice = "set the custom matrices W_out and targets, or loss_weights";
     if (!output_) return;
     if (is_custom("W_out")) builder_.may_override("targets", 1, N_);
     builder_.may_override("loss_weights", N_, builder_.shape(output_).columns);

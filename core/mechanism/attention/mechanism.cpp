@@ -25,7 +25,7 @@ std::string title(const Experiment& e) {
 /// An odd d_k with RoPE, or values that a block cannot add to the embedding.
 std::string why_unfit(const Experiment& e) {
     const bool has_keys = !e.is_custom("scores") && !(e.is_custom("query") && e.is_custom("key"));
-    const bool rotates = e.attention.position == Position::rope && has_keys;
+    const bool rotates = position_rule(e.attention.position).rotates && has_keys;
     if (std::string why = rotates ? why_rope_does_not_fit(e.key_width()) : ""; !why.empty()) return why;
     const bool as_wide = e.value_columns() == e.input.dim || e.is_custom("value");
     if (e.attention.block == Block::none || as_wide || e.attention.output_projection || e.is_custom("W_o"))

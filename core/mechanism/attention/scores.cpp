@@ -41,23 +41,23 @@ constexpr std::array k_functions = {
                   "Dot-product attention",
                   "the dot product of query and key",
                   true,
-                  false,
+                  "",
                   {},
                   [](GraphBuilder& graph, const ScoreOperands& in) {
                       return of_queries_and_keys(graph, op::DotProduct{}, in);
                   }},
     ScoreFunction{Score::general, "General attention", "the dot product through a learned matrix (Luong)",
-                  false, false, k_general,
+                  false, "", k_general,
                   [](GraphBuilder& graph, const ScoreOperands& in) {
                       return graph.add("scores"_stage, op::GeneralScore{}, {in.Q, in.K, in.parameters[0]});
                   }},
     ScoreFunction{Score::additive, "Additive attention", "a hidden layer over query and key (Bahdanau)",
-                  false, true, k_additive,
+                  false, "hidden", k_additive,
                   [](GraphBuilder& graph, const ScoreOperands& in) {
                       return of_hidden_layer(graph, op::AdditiveHidden{}, in);
                   }},
     ScoreFunction{Score::concat, "Concat attention", "a hidden layer over query and key concatenated (Luong)",
-                  false, true, k_concat,
+                  false, "hidden", k_concat,
                   [](GraphBuilder& graph, const ScoreOperands& in) {
                       return of_hidden_layer(graph, op::ConcatHidden{}, in);
                   }},
@@ -65,15 +65,15 @@ constexpr std::array k_functions = {
                   "Cosine attention",
                   "the cosine of query and key, times β (Graves)",
                   true,
-                  false,
+                  "sharpening",
                   {},
                   [](GraphBuilder& graph, const ScoreOperands& in) {
                       const Value cosine = graph.add("cosine"_stage, op::Cosine{}, {in.Q, in.K});
                       return graph.add("scores"_stage,
                                        op::Sharpen{static_cast<float>(in.settings.sharpening)}, {cosine});
                   }},
-    ScoreFunction{Score::location, "Location attention", "computed from the query alone (Luong)", false,
-                  false, k_location,
+    ScoreFunction{Score::location, "Location attention", "computed from the query alone (Luong)", false, "",
+                  k_location,
                   [](GraphBuilder& graph, const ScoreOperands& in) {
                       return graph.add("scores"_stage, op::LocationScore{}, {in.Q, in.parameters[0]});
                   }},
@@ -81,7 +81,7 @@ constexpr std::array k_functions = {
                   "Attention with an RBF kernel score",
                   "the logarithm of a Gaussian kernel (Nadaraya, Watson)",
                   true,
-                  false,
+                  "bandwidth",
                   {},
                   [](GraphBuilder& graph, const ScoreOperands& in) {
                       return of_queries_and_keys(graph,

@@ -48,17 +48,15 @@ std::string no_table(const Experiment& e) {
 
 std::string no_drawn_table(const Experiment& e) {
     if (!e.input.uses_lexicon() || (e.is_custom("src") && !e.is_custom("E_src"))) return no_table(e);
-    return "the words' vectors are those of the lexicon";
+    return k_lexicon_vectors;
 }
 
 std::string no_table_rows(const Experiment& e) {
-    if (vocabulary_rule(e.input.vocabulary).stable) return "this vocabulary has exactly one row per word";
+    if (vocabulary_rule(e.input.vocabulary).stable) return k_one_row_per_word;
     return e.is_custom("E_src") ? "the source table is custom" : no_table(e);
 }
 
-std::string no_seed(const Experiment& e) {
-    return is_without_draws(e) ? "nothing is drawn with this seed" : "";
-}
+std::string no_seed(const Experiment& e) { return is_without_draws(e) ? k_nothing_drawn : ""; }
 
 std::string no_hidden_layer(const Experiment& e) {
     return is_without_draws(e) ? "the weights are custom" : "";

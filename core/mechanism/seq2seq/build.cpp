@@ -116,7 +116,7 @@ void Seq2seqBuilder::start_decoder() {
 
 op::DecoderRule Seq2seqBuilder::decoder_rule() const {
     op::DecoderRule rule{
-        .asks = e_.seq2seq.alignment_state, .aligns = aligns(), .encoder = e_.seq2seq.encoder};
+        .query_state = e_.seq2seq.alignment_state, .aligns = aligns(), .encoder = e_.seq2seq.encoder};
     if (!aligns()) return rule;
     const int words = builder_.shape(annotations_).rows;
     rule.normalizer = e_.weighting.normalizer;
@@ -208,7 +208,7 @@ void Seq2seqBuilder::predict() {
 
 /// Adds the loss: the mean of −log p of each step's target.
 void Seq2seqBuilder::add_loss() {
-    builder_.graph.loss_advice = is_greedy() ? "set decode to teacher" : "set tgt_out (--given)";
+    builder_.graph.loss_advice = is_greedy() ? "set decode to teacher" : "set the custom matrix tgt_out";
     if (targets_.empty()) return;
     const Value targets = builder_.add("target_tokens"_stage, op::TokenRows{targets_});
     builder_.add("loss"_stage, op::CrossEntropy{}, {log_probs_, targets});

@@ -25,7 +25,7 @@ std::string no_targets(const Experiment& e) {
 std::string no_table_size(const Experiment& e) {
     if (e.is_custom("E")) return "the table is custom";
     const bool stable = vocabulary_rule(e.input.vocabulary).stable && !e.is_custom("tokens");
-    return stable ? "this vocabulary has exactly one row per word" : "";
+    return stable ? k_one_row_per_word : "";
 }
 
 /// Whether all the parameters that the stack uses are custom.
@@ -45,16 +45,14 @@ bool is_without_draws(const Experiment& e) {
     return std::ranges::all_of(transformer_parameters(), is_custom);
 }
 
-std::string no_seed(const Experiment& e) {
-    return is_without_draws(e) ? "nothing is drawn with this seed" : "";
-}
+std::string no_seed(const Experiment& e) { return is_without_draws(e) ? k_nothing_drawn : ""; }
 
 std::string no_embedding(const Experiment& e) {
-    const bool positions = e.attention.position == Position::learned && !e.is_custom("P");
+    const bool positions = position_rule(e.attention.position).has_table && !e.is_custom("P");
     if (positions) return "";
     if (e.is_custom("E")) return "the table is custom";
     const bool features = e.input.uses_lexicon() && !e.is_custom("tokens");
-    return features ? "the words' vectors are those of the lexicon" : "";
+    return features ? k_lexicon_vectors : "";
 }
 
 std::string no_context_length(const Experiment& e) {
@@ -70,7 +68,7 @@ std::string no_layer_norm(const Experiment& e) {
 }
 
 std::string no_ablation(const Experiment& e) {
-    return e.attention.ablated.empty() && e.training.ablated.empty() ? "no head is ablated" : "";
+    return e.attention.ablated.empty() && e.training.ablated.empty() ? k_no_ablation : "";
 }
 
 std::string no_objective(const Experiment& e) {

@@ -188,7 +188,7 @@ Value TransformerBuilder::split(const StageInfo* stage, Value x, bool rotate) {
 
 Value TransformerBuilder::attend(Value x) {
     const int heads = e_.attention.heads, d_k = e_.key_width();
-    const bool rotate = e_.attention.position == Position::rope;
+    const bool rotate = position_rule(e_.attention.position).rotates;
     if (const std::string why = rotate ? why_rope_does_not_fit(d_k) : ""; !why.empty())
         throw Error(ErrorKind::bad_input, why);
     Value Q = builder_.linear(key("query"_stage), x, parameter("W_q"), {});

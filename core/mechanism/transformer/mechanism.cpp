@@ -21,7 +21,7 @@ std::string title(const Experiment& e) {
 }
 
 std::string why_unfit(const Experiment& e) {
-    return e.attention.position == Position::rope ? why_rope_does_not_fit(e.key_width()) : "";
+    return position_rule(e.attention.position).rotates ? why_rope_does_not_fit(e.key_width()) : "";
 }
 
 std::vector<Overridable> parameters(const Experiment& e) {

@@ -20,7 +20,7 @@ int units(const Sizes& s) { return s.feed_forward; }
 
 bool has_feed_forward(const Experiment& e) { return e.attention.feed_forward_size > 0; }
 bool has_output(const Experiment& e) { return !e.transformer.tied; }
-bool has_positions(const Experiment& e) { return e.attention.position == Position::learned; }
+bool has_positions(const Experiment& e) { return position_rule(e.attention.position).has_table; }
 
 /// The gain of a layer norm, which is followed by its shift.
 constexpr TransformerParameter gain(std::string_view norm, const StageInfo* stage,

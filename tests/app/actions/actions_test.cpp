@@ -59,11 +59,14 @@ TEST(ActionTableTest, EveryShortcutCanBeWritten) {
     EXPECT_EQ(shortcut_text({}), "");
 }
 
-TEST(ActionTableTest, EveryActionHasATitleAndStandsInAMenuOnce) {
+TEST(ActionTableTest, EveryActionHasATitleAndOneLineOfHelpAndStandsInAMenuOnce) {
     const std::set<std::string_view> menus{"File", "Edit", "View", "Training", "Compute", "Examples", "Help"};
     std::set<std::pair<std::string_view, std::string_view>> entries;
     for (const Action& action : actions()) {
         EXPECT_FALSE(action.title.empty()) << action.id;
+        EXPECT_FALSE(action.help.empty()) << action.id;
+        EXPECT_FALSE(action.help.ends_with('.')) << action.id;
+        EXPECT_LT(action.help.size(), 100) << action.id << ": one line of the search";
         EXPECT_NE(action.enabled, nullptr) << action.id;
         EXPECT_NE(action.run, nullptr) << action.id;
         if (action.menu.empty()) {

@@ -228,7 +228,7 @@ TEST_F(FilesTest, OfAFilmOneFrameIsPreviewed) {
     const auto is_previewed = [&] {
         step(true);
         return std::ranges::any_of(test::texts_on_screen(), [](const test::ScreenText& each) {
-            return each.text.starts_with("oneframe,coloredalone:");
+            return each.text.starts_with("oneframe,onitsowncolorrange:");
         });
     };
     bool previewed = false;

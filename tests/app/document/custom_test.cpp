@@ -338,7 +338,7 @@ TEST_F(AlignmentPaintingTest, AGreedyDecodersMaskIsForAllOfItsSteps) {
     EXPECT_EQ(open(0, 2), 1);
 }
 
-TEST_F(AlignmentPaintingTest, GivingItGivesTheMask) {
+TEST_F(AlignmentPaintingTest, SettingItSetsTheMask) {
     press(Key::g, k_ctrl);
     EXPECT_EQ(interaction().custom_form.name, "mask");
     EXPECT_EQ(interaction().custom_form.values.rows(),
@@ -377,7 +377,7 @@ TEST(CustomTest, WhatAGivenBiasClosesIsKnown) {
     EXPECT_EQ(closed_beyond_mask(*document.trace(), 0, 1, 0), "");
 }
 
-class GivingTest : public PaintingTest {
+class CustomMatrixDialogTest : public PaintingTest {
 protected:
     void SetUp() override { InterfaceTest::SetUp(); }
     void give_now(const char* name) {
@@ -401,7 +401,7 @@ protected:
     }
 };
 
-TEST_F(GivingTest, GivingWhatIsThereChangesNothing) {
+TEST_F(CustomMatrixDialogTest, SettingWhatIsThereChangesNothing) {
     const auto before = document().trace();
     for (const char* name : {"W_q", "query", "embedding"}) {
         give_now(name);
@@ -412,7 +412,7 @@ TEST_F(GivingTest, GivingWhatIsThereChangesNothing) {
     }
 }
 
-TEST_F(GivingTest, GivenScoresKeepTheScaleAsANumber) {
+TEST_F(CustomMatrixDialogTest, CustomScoresKeepTheScaleAsANumber) {
     const Matrix before = document().trace()->find("weights"_stage)->buffer.host().head(0);
     give_now("scores");
     EXPECT_EQ(document().problem(), "");
@@ -420,7 +420,7 @@ TEST_F(GivingTest, GivenScoresKeepTheScaleAsANumber) {
     EXPECT_EQ(Matrix(document().trace()->find("weights"_stage)->buffer.host().head(0)), before);
 }
 
-TEST_F(GivingTest, ACellOfAGivenStageIsTypedInPlaceAndIsOneStep) {
+TEST_F(CustomMatrixDialogTest, ACellOfACustomStageIsTypedInPlaceAndIsOneStep) {
     give_now("query");
     const ImVec2 at = cell_place(1, 3);
     push({MouseMove{at.x, at.y}});
@@ -438,7 +438,7 @@ TEST_F(GivingTest, ACellOfAGivenStageIsTypedInPlaceAndIsOneStep) {
     EXPECT_NE(value("query", 1, 3), 42.5f);
 }
 
-TEST_F(GivingTest, TheKeyboardTypesIntoACellAndNanIsANumber) {
+TEST_F(CustomMatrixDialogTest, TheKeyboardTypesIntoACellAndNanIsANumber) {
     give_now("key");
     workspace->controls().focus.id = id_of(*find_window("attnscope"), {"matrix"});
     step();
@@ -454,7 +454,7 @@ TEST_F(GivingTest, TheKeyboardTypesIntoACellAndNanIsANumber) {
     EXPECT_TRUE(std::isnan(value("key", 1, 0)));
 }
 
-TEST_F(GivingTest, TheDialogGivesWhatItsGridHolds) {
+TEST_F(CustomMatrixDialogTest, TheDialogSetsWhatItsGridHolds) {
     show("query"_stage);
     press(Key::g, k_ctrl);
     ASSERT_EQ(interaction().dialog, Dialog::giving);
@@ -477,7 +477,7 @@ TEST_F(GivingTest, TheDialogGivesWhatItsGridHolds) {
     EXPECT_FALSE(document().experiment().is_custom("query"));
 }
 
-TEST_F(GivingTest, AMaskTakesNoOtherNumberThan0And1) {
+TEST_F(CustomMatrixDialogTest, AMaskTakesNoOtherNumberThan0And1) {
     show("mask"_stage);
     press(Key::g, k_ctrl);
     ASSERT_EQ(interaction().custom_form.name, "mask");
@@ -500,7 +500,7 @@ TEST_F(GivingTest, AMaskTakesNoOtherNumberThan0And1) {
     EXPECT_FALSE(document().experiment().is_custom("mask"));
 }
 
-TEST_F(GivingTest, PastedTextAndFilesFillTheGrid) {
+TEST_F(CustomMatrixDialogTest, PastedTextAndFilesFillTheGrid) {
     show("query"_stage);
     press(Key::g, k_ctrl);
     compat::text_bridge().clipboard.set("1\t2\n3\t4\n");
@@ -522,7 +522,7 @@ TEST_F(GivingTest, PastedTextAndFilesFillTheGrid) {
     EXPECT_EQ(interaction().custom_form.problem, "");
 }
 
-TEST_F(GivingTest, AFileThatCannotBeReadIsSaidInTheDialog) {
+TEST_F(CustomMatrixDialogTest, AFileThatCannotBeReadIsSaidInTheDialog) {
     press(Key::g, k_ctrl);
     const Matrix before = interaction().custom_form.values;
     interaction().custom_form.file = "/nowhere/m.csv";
@@ -532,7 +532,7 @@ TEST_F(GivingTest, AFileThatCannotBeReadIsSaidInTheDialog) {
     EXPECT_EQ(interaction().custom_form.values, before);
 }
 
-TEST_F(GivingTest, AFileThatHangsNeitherStopsTheWindowNorComesAfterTheDialog) {
+TEST_F(CustomMatrixDialogTest, AFileThatHangsNeitherStopsTheWindowNorComesAfterTheDialog) {
     press(Key::g, k_ctrl);
     const Matrix before = interaction().custom_form.values;
     const test::TemporaryFolder folder;
@@ -556,7 +556,7 @@ TEST_F(GivingTest, AFileThatHangsNeitherStopsTheWindowNorComesAfterTheDialog) {
     EXPECT_EQ(interaction().custom_form.problem, "");
 }
 
-TEST_F(GivingTest, WhatDoesNotFitIsSaidInTheDialogAndChangesNothing) {
+TEST_F(CustomMatrixDialogTest, WhatDoesNotFitIsSaidInTheDialogAndChangesNothing) {
     show("query"_stage);
     press(Key::g, k_ctrl);
     interaction().custom_form.name = "W_q";
@@ -571,7 +571,7 @@ TEST_F(GivingTest, WhatDoesNotFitIsSaidInTheDialogAndChangesNothing) {
     EXPECT_FALSE(document().stale());
 }
 
-TEST_F(GivingTest, TheDialogBeginsWithWhatTheStackTakes) {
+TEST_F(CustomMatrixDialogTest, TheDialogBeginsWithWhatTheStackTakes) {
     document().change([](Session& s) { s.experiment.mechanism = MechanismKind::transformer; });
     show({"weights"_stage, 2});
     press(Key::g, k_ctrl);
@@ -584,7 +584,7 @@ TEST_F(GivingTest, TheDialogBeginsWithWhatTheStackTakes) {
     EXPECT_EQ(form.name, "2.W_q");
 }
 
-TEST_F(GivingTest, TheDialogTakesItBack) {
+TEST_F(CustomMatrixDialogTest, TheDialogRemovesIt) {
     give_now("query");
     press(Key::g, k_ctrl);
     click(button("Discard"));

@@ -110,6 +110,18 @@ TEST_F(DocumentTest, PercentilesAreComputedWhenTheyAreChosen) {
     EXPECT_EQ(document.trace(), trace) << "nothing is computed again";
 }
 
+TEST_F(DocumentTest, TheStepsOfARowAreKept) {
+    settle();
+    const Stage& weights = *document.trace()->find("weights"_stage);
+    const RowStep* first = document.steps_of_row(weights, 0, 1).steps.data();
+    EXPECT_EQ(document.steps_of_row(weights, 0, 1).steps.data(), first) << "made again";
+    EXPECT_EQ(document.steps_of_row(weights, 0, 2).row, 2);
+    document.change([](Session& s) { s.experiment.weighting.temperature = 2; });
+    document.settle();
+    const Stage& other = *document.trace()->find("weights"_stage);
+    EXPECT_EQ(document.steps_of_row(other, 0, 2).weights.front(), double{other.buffer.at(0, 2, 0)});
+}
+
 TEST_F(DocumentTest, AProofIsMadeOnceForACellOfATrace) {
     settle();
     const Stage& weights = *document.trace()->find("weights"_stage);

@@ -1,5 +1,7 @@
 // Every text on screen can be read, in every view, theme and size: it has contrast, nothing cuts it, and it
 // stands over no other.
+#include <fmt/format.h>
+
 #include <array>
 #include <cmath>
 #include <cstdlib>
@@ -17,10 +19,11 @@ namespace {
 
 using test::ScreenText;
 
-/// A view, and a session that has it.
+/// A view, and a session that has it; with a dialog over it, that dialog.
 struct Scene {
     ViewKind view;
     const char* example;
+    Dialog dialog = Dialog::none;
 };
 
 constexpr Scene k_scenes[] = {{ViewKind::pipeline, "designed-heads"},
@@ -33,7 +36,18 @@ constexpr Scene k_scenes[] = {{ViewKind::pipeline, "designed-heads"},
                               {ViewKind::sweep, "designed-heads"},
                               {ViewKind::step, "scaled-dot-product"},
                               {ViewKind::image, "image-attention"},
-                              {ViewKind::training, "learned-induction"}};
+                              {ViewKind::training, "learned-induction"},
+                              {ViewKind::pipeline, "causal", Dialog::open},
+                              {ViewKind::pipeline, "causal", Dialog::save},
+                              {ViewKind::pipeline, "multi-head", Dialog::exporting},
+                              {ViewKind::pipeline, "causal", Dialog::giving},
+                              {ViewKind::pipeline, "causal", Dialog::history},
+                              {ViewKind::pipeline, "causal", Dialog::keys},
+                              {ViewKind::pipeline, "causal", Dialog::about},
+                              {ViewKind::pipeline, "causal", Dialog::palette},
+                              {ViewKind::pipeline, "causal", Dialog::find},
+                              {ViewKind::pipeline, "causal", Dialog::gallery},
+                              {ViewKind::pipeline, "causal", Dialog::parity}};
 
 Session session_of(const Scene& scene) {
     Session session = load_example(scene.example);
@@ -62,11 +76,35 @@ protected:
         document().change(
             [&](Session& s) { s.presentation.locked = load_example(scene.example).presentation.locked; });
         settle();
+        if (scene.dialog != Dialog::none) {
+            interaction().open(scene.dialog);
+            settle();
+            ImGui::ClearActiveID();  // no caret stands on the text of a field
+        }
         step();
         step();
     }
+    /// The texts of a scene: with a dialog, those in it, as it dims what is below.
+    static std::vector<ScreenText> texts_of(const Scene& scene) {
+        std::vector<ScreenText> texts = test::texts_on_screen();
+        if (scene.dialog == Dialog::none) return texts;
+        const auto& windows = ImGui::GetCurrentContext()->Windows;
+        const auto is_dialog = [](const ImGuiWindow* each) {
+            return each->WasActive && std::string_view(each->Name).ends_with("##dialog");
+        };
+        const auto found = std::find_if(windows.begin(), windows.end(), is_dialog);
+        if (found == windows.end()) return {};
+        const ImGuiWindow* dialog = *found;
+        const ImDrawData& frame = *ImGui::GetDrawData();
+        int first = 0;
+        while (first < frame.CmdListsCount && frame.CmdLists[first] != dialog->DrawList) ++first;
+        std::erase_if(texts, [&](const ScreenText& text) { return text.window < first; });
+        return texts;
+    }
     static std::string where(const Scene& scene, const Format& screen) {
-        return std::string(name_of(scene.view)) + " of " + scene.example + " at " +
+        const std::string dialog =
+            scene.dialog == Dialog::none ? "" : ", dialog " + std::to_string(static_cast<int>(scene.dialog));
+        return std::string(name_of(scene.view)) + " of " + scene.example + dialog + " at " +
                std::to_string(screen.width) + " × " + std::to_string(screen.height) + ", scale " +
                std::to_string(screen.scale);
     }
@@ -122,8 +160,8 @@ TEST_F(LegibilityTest, NoTextStandsOverAnotherOrIsCutAtItsSides) {
             if (!test::is_visited(row++, 3)) continue;
             SCOPED_TRACE(where(scene, screen));
             open_scene(scene, screen);
-            const auto texts = test::texts_on_screen();
-            EXPECT_GT(texts.size(), 20u);
+            const auto texts = texts_of(scene);
+            EXPECT_GT(texts.size(), scene.dialog == Dialog::none ? 20u : 1u);
             EXPECT_EQ(overlaps(texts), std::vector<std::string>{});
             for (const ScreenText& text : texts) {
                 if (scrolls_sideways(text.clip)) continue;
@@ -178,31 +216,43 @@ Rgb8 drawn_color(ImU32 color, Rgb8 ground) {
             part(IM_COL32_B_SHIFT, ground.blue)};
 }
 
+/// The texts that contrast too little with what they stand on, and their ratio.
+std::set<std::string> weak_texts(const std::vector<ScreenText>& texts, const gl::Pixels& pixels) {
+    std::set<std::string> weak;
+    for (const ScreenText& text : texts) {
+        const ImRect& glyph = *std::ranges::max_element(text.glyphs, {}, &ImRect::GetHeight);
+        if (!text.clip.Contains(glyph)) continue;
+        const auto shadow =
+            std::ranges::find_if(texts, [&](const ScreenText& other) { return is_shadow(other, text); });
+        const Rgb8 under = shadow == texts.end() ? ground(pixels, glyph) : opaque(shadow->color);
+        const double ratio = contrast_ratio(drawn_color(text.color, under), under);
+        // Colors have 256 steps: the theme's ratio may be missed by that of one.
+        if (ratio < k_least_contrast - 0.05)
+            weak.insert(
+                fmt::format("{}: {:.2f} at {}, {}", text.text, ratio, text.box.Min.x, text.box.Min.y));
+    }
+    return weak;
+}
+
+/// Every theme at the usual size; at each other size one of them, the next at the next.
 TEST_F(LegibilityTest, EveryTextHasContrast) {
     if (!window) GTEST_SKIP();
+    const auto themes = choices<ThemeKind>();
     std::size_t row = 0;
-    for (const Scene& scene : k_scenes) {
-        if (!test::is_visited(row++, 3)) continue;
-        open_scene(scene, {1600, 1000, 1});
-        for (const auto& [kind, name] : choices<ThemeKind>()) {
-            document().change([&, theme = kind](Session& s) { s.presentation.theme = theme; });
-            settle();
-            const gl::Pixels pixels = picture();
-            std::set<std::string> weak;
-            const auto texts = test::texts_on_screen();
-            for (const ScreenText& text : texts) {
-                const ImRect& glyph = text.glyphs[text.glyphs.size() / 2];
-                if (!text.clip.Contains(glyph)) continue;
-                const auto shadow = std::ranges::find_if(
-                    texts, [&](const ScreenText& other) { return is_shadow(other, text); });
-                const Rgb8 under = shadow == texts.end() ? ground(pixels, glyph) : opaque(shadow->color);
-                const double ratio = contrast_ratio(drawn_color(text.color, under), under);
-                // Colors have 256 steps: the theme's ratio may be missed by that of one.
-                if (ratio < k_least_contrast - 0.05) weak.insert(text.text + ": " + std::to_string(ratio));
+    for (const Scene& scene : k_scenes)
+        for (const Format& screen : k_formats) {
+            if (!test::is_visited(row++, 3)) continue;
+            open_scene(scene, screen);
+            const bool usual = screen.width == 1600 && screen.scale == 1;
+            for (std::size_t i = 0; i < themes.size(); ++i) {
+                if (!usual && i != row % themes.size()) continue;
+                document().change([&](Session& s) { s.presentation.theme = themes[i].value; });
+                settle();
+                const gl::Pixels pixels = picture();
+                EXPECT_EQ(weak_texts(texts_of(scene), pixels), std::set<std::string>{})
+                    << themes[i].name << ", " << where(scene, screen);
             }
-            EXPECT_EQ(weak, std::set<std::string>{}) << name << ", " << where(scene, {1600, 1000, 1});
         }
-    }
 }
 
 /// The recorder finds what is wrong: a text over another, one that is cut.

@@ -1,4 +1,8 @@
 // Every control says what it does when the pointer rests on it, in every view.
+#include <algorithm>
+#include <set>
+
+#include "app/actions/actions.h"
 #include "core/session/comparisons.h"
 #include "tests/interface.h"
 #include "tests/sanitized.h"
@@ -98,6 +102,30 @@ TEST_F(TooltipsTest, EveryStageHasOneAtItsPictureAndAtItsTitle) {
             ++pictures;
         }
         EXPECT_GT(pictures, 5) << example;
+    }
+}
+
+TEST_F(TooltipsTest, EveryItemOfAMenuHasOne) {
+    if (!window) GTEST_SKIP();
+    for (const char* menu : {"File", "Edit", "View", "Training", "Compute", "Examples", "Help"}) {
+        start(load_example("multi-head"), 1600, 2400);
+        const ImVec2 title = place_of("attnscope", {menu});
+        click(title);
+        const ImGuiContext& imgui = *ImGui::GetCurrentContext();
+        ASSERT_FALSE(imgui.OpenPopupStack.empty()) << menu;
+        const ImGuiWindow* popup = imgui.OpenPopupStack.back().Window;
+        ASSERT_NE(popup, nullptr) << menu;
+        const float left = popup->Pos.x + 20, top = popup->Pos.y, bottom = top + popup->Size.y;
+        std::set<ImGuiID> items;
+        for (float y = top; y < bottom; y += 4) {
+            push({MouseMove{left, y}});
+            for (int frame = 0; frame < 3; ++frame) step();
+            if (imgui.HoveredId == 0 || !items.insert(imgui.HoveredId).second) continue;
+            for (int frame = 0; frame < 8 && !has_tooltip(); ++frame) step(false, 0.08);
+            EXPECT_TRUE(has_tooltip()) << menu << ": item " << items.size();
+        }
+        const auto listed = std::ranges::count(actions(), menu, &Action::menu);
+        EXPECT_GE(std::ssize(items), listed) << menu;
     }
 }
 

@@ -83,7 +83,7 @@ TEST_F(AlignmentViewTest, ACellOfTheMatrixIsPointedAtAndLocked) {
     EXPECT_FALSE(document().presentation().locked);
 }
 
-TEST_F(AlignmentViewTest, AStepsWordStandsForWhereItLooksMost) {
+TEST_F(AlignmentViewTest, AStepsWordStandsForItsLargestWeight) {
     move(row_of("steps", 9, 13));
     expect_hovered("alignment"_stage, {9, looks_most_at(9)});
     click(row_of("steps", 9, 13));

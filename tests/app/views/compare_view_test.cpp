@@ -118,6 +118,21 @@ TEST_F(CompareViewTest, CellsOfDifferentSentencesAreThoseOfTheSameWords) {
     EXPECT_EQ(document().presentation().locked, (Cell{1, 1})) << "black, which A has not";
 }
 
+TEST_F(CompareViewTest, AStageWithoutADifferenceSaysWhy) {
+    Session session = test::four_heads();
+    session.presentation.head = {HeadChoice::Kind::mean};
+    session.presentation.stage = "context"_stage;
+    start(std::move(session));
+    press(Key::p);
+    document().change([](Session& s) { s.experiment.attention.heads = 1; });
+    settle();
+    move({-10, -10});
+    std::string all;
+    for (const test::ScreenText& each : test::texts_on_screen()) all += each.text;
+    EXPECT_NE(all.find("contextcannotbecompared:ithasnomeanoverheads;chooseahead"), std::string::npos);
+    EXPECT_EQ(all.find("onlyBhasit"), std::string::npos) << "both have it";
+}
+
 TEST_F(CompareViewTest, ACardFocusesItsStage) {
     compare_with("no scaling");
     click(place_of("/cards_", {"card scaled"}));
@@ -162,6 +177,36 @@ TEST_F(CompareViewTest, AScoreIsFollowedToTheWeightThatItBecomes) {
             })) << expected;
         }
     }
+}
+
+TEST_F(CompareViewTest, WhatAScaleDoesToTheSpreadOfAllScoresStandsBelowTheProofs) {
+    start(load_example("scaled-dot-product"), 1600, 1400);
+    compare_with("no scaling");
+    document().change([](Session& s) { s.presentation.lock("weights"_stage, Cell{1, 4}); });
+    settle();
+    move({-10, -10});
+    const std::vector<test::ScreenText> texts = test::texts_on_screen();
+    const auto title = std::ranges::find(texts, "STANDARDDEVIATION", &test::ScreenText::text);
+    ASSERT_NE(title, texts.end());
+    const auto deviations = [&](StageKey key) {
+        const auto& stages = document().comparison()->stages;
+        return std::ranges::find(stages, key.stage,
+                                 [](const StageComparison& each) { return each.key.stage; });
+    };
+    const auto has_line = [&](double a, double b) {
+        return std::ranges::any_of(texts, [&](const test::ScreenText& of_a) {
+            return of_a.text == value_text(a) && of_a.line > title->line &&
+                   std::ranges::any_of(texts, [&](const test::ScreenText& of_b) {
+                       return of_b.text == value_text(b) && std::abs(of_b.line - of_a.line) < 2 &&
+                              of_b.box.Min.x > of_a.box.Max.x;
+                   });
+        });
+    };
+    const double of_scores = deviations("scores"_stage)->deviation_a.of_cells;
+    EXPECT_TRUE(has_line(*deviations("scores"_stage)->deviation_a.of_terms,
+                         *deviations("scores"_stage)->deviation_b.of_terms));
+    EXPECT_TRUE(has_line(of_scores, of_scores));
+    EXPECT_TRUE(has_line(of_scores / 4, of_scores)) << "A divides by √16, B does not";
 }
 
 TEST_F(CompareViewTest, TheTermsOfBothStandBelowTheirProofs) {

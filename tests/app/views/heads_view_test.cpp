@@ -272,16 +272,19 @@ TEST_F(HeadsViewTest, TheInspectorListsTheCellInEveryHeadInTheirOrder) {
     for (const SurveyedHead* head : in_order(survey(), {HeadsOrder::By::score, HeadScore::entropy}))
         sorted.push_back(head->at.head < 0 ? "mean" : "head" + std::to_string(head->at.head + 1));
     EXPECT_EQ(numbers({HeadsOrder::By::score, HeadScore::entropy}), sorted);
-    // Each head's score, the last before the softmax, stands beside its weight.
+    // Each head's score, the last before the softmax, and the largest of its row stand beside its weight.
     const std::vector<test::ScreenText> texts = test::texts_on_screen();
-    const auto title = std::ranges::find(texts, "score", &test::ScreenText::text);
-    ASSERT_NE(title, texts.end());
+    const auto stands_below = [&](const char* title, float value) {
+        const auto head = std::ranges::find(texts, title, &test::ScreenText::text);
+        return head != texts.end() && std::ranges::any_of(texts, [&](const test::ScreenText& each) {
+                   return each.text == reading_text(value) && each.box.Min.y > head->box.Max.y &&
+                          std::abs(each.box.Max.x - head->box.Max.x) < 4;
+               });
+    };
+    const Buffer& scores = document().trace()->find("scaled"_stage)->buffer;
     for (int head = 0; head < 4; ++head) {
-        const std::string score =
-            reading_text(document().trace()->find("scaled"_stage)->buffer.at(head, 2, 5));
-        EXPECT_TRUE(std::ranges::any_of(texts, [&](const test::ScreenText& each) {
-            return each.text == score && std::abs(each.box.Max.x - title->box.Max.x) < 4;
-        })) << score;
+        EXPECT_TRUE(stands_below("score", scores.at(head, 2, 5))) << head;
+        EXPECT_TRUE(stands_below("rowmax", scores.row(head, 2).maxCoeff())) << head;
     }
     press(Key::digit_1);
     for (const test::ScreenText& text : test::texts_on_screen())

@@ -468,5 +468,77 @@ TEST(MixtureTest, SaysTheLargestWeightsAndWhatTheOthersAre) {
     EXPECT_EQ(mixture_text(std::vector<ProofTerm>{{"a", 0, 1}, {"b", NAN, 1}}, "V"), "");
 }
 
+/// The steps of a cell of each stage whose role is one of scores or weights; returns their number.
+int expect_explained(const Experiment& experiment, const std::string& what) {
+    int steps = 0;
+    const Trace trace = evaluate(experiment);
+    for (const StageRecord& record : trace.records) {
+        const Stage& stage = *record.stage;
+        const StageRole role = stage.info->role;
+        if (role != StageRole::scores && role != StageRole::masked_scores && role != StageRole::weights)
+            continue;
+        const Proof proof = explain(trace, stage, 0, stage.shape().rows - 1, 0);
+        for (const ProofStep& step : proof.steps) {
+            EXPECT_NE(step.help, "") << what << ": " << step.label;
+            ++steps;
+        }
+        if (proof.terms_title.empty() || role != StageRole::scores || !proof.steps.empty()) continue;
+        EXPECT_NE(proof.terms_title.help, "") << what << ": " << proof.terms_title.sum;
+        ++steps;
+    }
+    return steps;
+}
+
+TEST(StepHelpTest, EveryStepFromAScoreToAWeightIsExplained) {
+    int steps = 0;
+    for (const char* example : {"multi-head", "causal", "bahdanau-alignment", "learned-induction"})
+        steps += expect_explained(load_example(example).experiment, example);
+    for (const auto& [score, score_name] : choices<Score>())
+        for (const auto& [normalizer, name] : choices<Normalization>()) {
+            Experiment e = load_example("scaled-dot-product").experiment;
+            e.attention.score = score;
+            e.weighting.normalizer = normalizer;
+            e.attention.position = Position::alibi;
+            steps += expect_explained(e, std::string(score_name) + ", " + std::string(name));
+        }
+    EXPECT_GT(steps, 200);
+}
+
+/// The help of the last step of a cell.
+std::string last_help(const Experiment& e, StageKey key, int row, int column) {
+    const Trace trace = evaluate(e);
+    return explain(trace, *trace.find(key), 0, row, column).steps.back().help;
+}
+
+TEST(StepHelpTest, SaysWhatTheSettingsMakeOfAStep) {
+    Experiment e = load_example("scaled-dot-product").experiment;
+    EXPECT_EQ(last_help(e, "scaled"_stage, 1, 4).find("temperature"), std::string::npos);
+    e.weighting.temperature = 2;
+    const std::string both = last_help(e, "scaled"_stage, 1, 4);
+    EXPECT_TRUE(both.starts_with("Divided by √d_k")) << both;
+    EXPECT_NE(both.find("divided by the temperature"), std::string::npos) << both;
+    e.attention.scale.kind = Scale::Kind::none;
+    EXPECT_TRUE(last_help(e, "scaled"_stage, 1, 4).starts_with("Divided by the temperature"));
+    e.weighting.mask = {{MaskForm::causal, {}}};
+    EXPECT_TRUE(last_help(e, "masked"_stage, 1, 4).starts_with("Closed by the mask"));
+    e.weighting.mask.clear();
+    Matrix scores = Matrix::Zero(8, 8);
+    scores(1, 4) = -INFINITY;
+    e.weights.custom.emplace("scores", CustomMatrix(scores));
+    EXPECT_TRUE(last_help(e, "masked"_stage, 1, 4).starts_with("The score itself is −∞"));
+}
+
+TEST(StepHelpTest, ABiasOfOnesOwnIsNotCalledALiBi) {
+    Experiment e = load_example("scaled-dot-product").experiment;
+    e.weights.custom.emplace("mask_additive", CustomMatrix(Matrix::Ones(8, 8)));
+    const Trace trace = evaluate(e);
+    const Proof proof = explain(trace, *trace.find("weights"_stage), 0, 1, 4);
+    const auto bias = std::ranges::find_if(
+        proof.steps, [](const ProofStep& step) { return step.label.starts_with("+ bias"); });
+    ASSERT_NE(bias, proof.steps.end());
+    EXPECT_NE(bias->help, "");
+    EXPECT_EQ(bias->help.find("ALiBi"), std::string::npos) << bias->help;
+}
+
 }  // namespace
 }  // namespace attnscope

@@ -174,7 +174,7 @@ TEST(RowStepsTest, EachNormalizerHasStepsOfItsOwn) {
                                                           "exp", "weights", "weights dropped"}));
 }
 
-TEST(RowStepsTest, EachOperationSaysInAnOwnSentenceWhatItDoes) {
+TEST(RowStepsTest, EachOperationHasASentenceOnWhatItDoes) {
     const auto sentence_of = [](const Experiment& e, std::string_view title) {
         const Trace trace = evaluate(e);
         const RowSteps row = steps_of(trace, 2);

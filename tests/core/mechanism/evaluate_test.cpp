@@ -689,7 +689,7 @@ TEST(StagesTest, AFormulaFollowsTheSettings) {
     e.weighting.mask = {{MaskForm::causal, {}}, {MaskForm::valid, {3}}};
     e.weighting.temperature = 2;
     EXPECT_EQ(formula_of(e, "query"), "Q = X");
-    EXPECT_EQ(formula_of(e, "mask"), "open where j ≤ i and j ≤ 3");
+    EXPECT_EQ(formula_of(e, "mask"), "open where j ≤ i and j < 3");
     EXPECT_EQ(caption_of(e, "mask"), "causal + valid");
     EXPECT_EQ(formula_of(e, "weights"), "softmax( Q Kᵀ ÷ √d_k ÷ T, masked ) over keys, each row sums to 1");
     EXPECT_EQ(caption_of(e, "scaled"), "÷ √d_k÷T");
@@ -747,8 +747,8 @@ TEST(MechanismsTest, AGraphHasNoStageOfOtherMechanismsAlone) {
 }
 
 TEST(MechanismsTest, EachKindHasItsRowAndSaysWhatGivesItALoss) {
-    const char* const advice[] = {"set W_out and targets, or loss_weights (--given)", "set decode to teacher",
-                                  "type a longer sentence"};
+    const char* const advice[] = {"set the custom matrices W_out and targets, or loss_weights",
+                                  "set decode to teacher", "type a longer sentence"};
     Experiment e;
     e.input.text = "word";
     e.seq2seq.decode = Decode::greedy;

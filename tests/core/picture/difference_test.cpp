@@ -69,6 +69,51 @@ TEST(DifferenceTest, IsBMinusAOfEachCellAndItsFactsAreOfTheLargest) {
     EXPECT_TRUE(facts(stages, "context"_stage).differs());
 }
 
+/// The standard deviation of numbers, in two passes.
+double deviation(const std::vector<double>& numbers) {
+    double mean = 0, squares = 0;
+    for (const double x : numbers) mean += x / static_cast<double>(numbers.size());
+    for (const double x : numbers) squares += (x - mean) * (x - mean);
+    return std::sqrt(squares / static_cast<double>(numbers.size()));
+}
+
+TEST(DifferenceTest, TheSpreadIsThatOfAllPairsAndOfAllTheirProducts) {
+    Experiment e, unscaled;
+    e.input.dim = unscaled.input.dim = 12;
+    e.attention.heads = unscaled.attention.heads = 3;
+    unscaled.attention.scale.kind = Scale::Kind::none;
+    const HeadChoice second{HeadChoice::Kind::one, 1};
+    const ComparedSide a = side(e, second), b = side(unscaled, second);
+    const auto stages = compare_stages(a, b);
+    const auto numbers = [](const ComparedSide& of, StageKey key) {
+        std::vector<double> all;
+        const Matrix values = of.find(key)->buffer.rows(1, 0, 8);
+        for (int i = 0; i < 8; ++i)
+            for (int j = 0; j < 8; ++j) all.push_back(values(i, j));
+        return all;
+    };
+    std::vector<double> products;
+    const std::vector<StagePtr>& operands = a.trace->record("scores"_stage)->inputs;
+    ASSERT_EQ(operands[0]->shape().heads, 3);
+    ASSERT_EQ(operands[0]->shape().columns, 4);
+    const Matrix q = operands[0]->buffer.rows(1, 0, 8), k = operands[1]->buffer.rows(1, 0, 8);
+    for (int i = 0; i < 8; ++i)
+        for (int j = 0; j < 8; ++j)
+            for (int f = 0; f < 4; ++f) products.push_back(double{q(i, f)} * k(j, f));
+    // Sums in double: of 256 numbers of some units.
+    constexpr double k_rounding = 1e-9;
+    const StageComparison &scores = facts(stages, "scores"_stage), &scaled = facts(stages, "scaled"_stage);
+    EXPECT_NEAR(scores.deviation_a.of_cells, deviation(numbers(a, "scores"_stage)), k_rounding);
+    EXPECT_NEAR(scaled.deviation_a.of_cells, deviation(numbers(a, "scaled"_stage)), k_rounding);
+    EXPECT_NEAR(scaled.deviation_b.of_cells, deviation(numbers(b, "scaled"_stage)), k_rounding);
+    ASSERT_TRUE(scores.deviation_a.of_terms && scores.deviation_b.of_terms);
+    EXPECT_NEAR(*scores.deviation_a.of_terms, deviation(products), k_rounding);
+    EXPECT_EQ(scores.deviation_b.of_terms, scores.deviation_a.of_terms);
+    EXPECT_FALSE(scaled.deviation_a.of_terms) << "no sum of products";
+    const HeadChoice mean{HeadChoice::Kind::mean};
+    EXPECT_FALSE(difference(side(e, mean), side(e, mean), "scores"_stage)->facts.deviation_a.of_terms);
+}
+
 TEST(DifferenceTest, TokensAreMatchedInOrderAndTheRestIsLeftOut) {
     const ComparedSide a = side(with_text("the cat sat on the mat")),
                        b = side(with_text("the black cat sat on a mat"));
