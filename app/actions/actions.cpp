@@ -35,7 +35,7 @@ bool has_trace(const ActionContext& c) { return c.document.trace() != nullptr; }
 /// Why the numbers of two backends are not compared; empty if they are.
 std::string why_no_comparison(const ActionContext& c) {
     return has_trace(c) && c.document.trace()->is_on_demand()
-               ? fmt::format("for up to {} tokens: this text is longer", k_max_tokens)
+               ? fmt::format("the text has more than {} tokens", k_max_tokens)
                : "";
 }
 bool may_compare_backends(const ActionContext& c) { return has_trace(c) && why_no_comparison(c).empty(); }
@@ -345,7 +345,7 @@ const std::array k_actions = {
     Action{"file.open",
            "File",
            "Open…",
-           "Opens a session, a picture that carries one, or a text of any length",
+           "Opens a session, a picture or a text",
            {Key::o, k_ctrl},
            true,
            always,
@@ -457,7 +457,7 @@ const std::array k_actions = {
     Action{"edit.second_sentence",
            "Edit",
            "Edit the second sentence",
-           "Adds a second sentence, or moves the keyboard to it: the keys and values come from it",
+           "Adds a second sentence, or moves the keyboard to it",
            {Key::l, k_ctrl_shift},
            true,
            reads_text2,
@@ -467,7 +467,7 @@ const std::array k_actions = {
     Action{"edit.one_sentence",
            "Edit",
            "Remove the second sentence",
-           "Keys and values come from the first sentence again",
+           "Uses the first sentence alone",
            {},
            false,
            [](const ActionContext& c) {
@@ -510,7 +510,7 @@ const std::array k_actions = {
     Action{"edit.roll_seed",
            "Edit",
            "Roll the seed",
-           "Redraws all random weights from another seed",
+           "Draws the random weights again, from another seed",
            {Key::r, k_ctrl},
            true,
            draws,
@@ -631,7 +631,7 @@ const std::array k_actions = {
     Action{"view.step",
            "View",
            "Step",
-           "The computation of one row as bars: from q · k to the output",
+           "The computation of one row as bars: from the scores to the context",
            {Key::digit_6, {}},
            false,
            always,
@@ -658,7 +658,7 @@ const std::array k_actions = {
     Action{"view.sweep",
            "View",
            "Sweep",
-           "One setting over a range of values; its mean and standard deviation show what depends on it",
+           "One setting over a range of values; with each cell's mean and standard deviation",
            {Key::digit_9, {}},
            false,
            always,
@@ -667,7 +667,7 @@ const std::array k_actions = {
     Action{"view.play",
            "View",
            "Play or pause",
-           "Plays the steps of a row, the values of a sweep or the run of training, whichever is open",
+           "Plays the steps of a row or the values of a sweep, if open, else the run of training",
            {Key::space, {}},
            false,
            may_play,
@@ -723,7 +723,7 @@ const std::array k_actions = {
     Action{"view.gradients",
            "View",
            "Gradients of the loss",
-           "Shows beside every stage how the loss changes with it",
+           "Shows or hides, below the stages, how the loss changes with each",
            {Key::g, {}},
            false,
            may_show_gradients,
@@ -1000,7 +1000,8 @@ const Action* find_action(std::string_view id) {
 }
 
 std::string why_disabled(const Action& action, const ActionContext& context) {
-    return action.why_not ? "Not available now: " + action.why_not(context) : "Not available now";
+    const std::string why = action.why_not ? action.why_not(context) : "";
+    return why.empty() ? "Not available now" : "Not available now: " + why;
 }
 
 void run_action(const Action& action, ActionContext& context) {

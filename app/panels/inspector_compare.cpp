@@ -28,12 +28,14 @@ std::string head_text(const Stage& stage, int head) {
 void deviations_of_scores(const Column& c, const ComparedCells& cells) {
     using enum StageRole;
     const StageRole role = cells.stage_b->info->role;
-    if (role != scores && role != masked_scores && role != weights) return;
+    const bool is_of_chain = role == scores || role == masked_scores || role == weights;
+    if (!is_of_chain || cells.stage_b->part != StageKey::Part::value) return;
     bool begun = false;
     for (const StageComparison& each : cells.comparison->stages) {
         const bool is_score = each.key.stage->role == scores && each.key.part == StageKey::Part::value;
         if (!is_score || !why_not_compared(each).empty()) continue;
-        if (!begun) heading(c, "STANDARD DEVIATION", "over all pairs");
+        if (!begun)
+            heading(c, "STANDARD DEVIATION", each.complete ? "over all pairs" : "over the pairs of both");
         begun = true;
         const Deviation &a = each.deviation_a, &b = each.deviation_b;
         if (a.of_terms && b.of_terms)
@@ -43,10 +45,9 @@ void deviations_of_scores(const Column& c, const ComparedCells& cells) {
                  "A term of the sum that a score is: one feature of a query times the same feature of a key",
                  *a.of_terms, *b.of_terms},
                 Differs::marked);
-        proof_table_line(c,
-                         {stage_heading(each.key), "The scores of all queries and keys at this stage",
-                          a.of_cells, b.of_cells},
-                         Differs::marked);
+        proof_table_line(
+            c, {stage_heading(each.key), "The spread of the scores at this stage", a.of_cells, b.of_cells},
+            Differs::marked);
     }
 }
 
@@ -118,9 +119,8 @@ void compare_proofs(Desk& desk, const Column& c, const ComparedCells& cells) {
                                           in_a.row, in_a.column),
                    of_b = weight_of_score(trace, *cells.stage_b, cells.head_b, in_b.row, in_b.column);
         if (of_a && of_b)
-            proof_table_line(
-                c, {"becomes weight", "The weight that the softmax makes of this score", *of_a, *of_b},
-                Differs::marked);
+            proof_table_line(c, {"becomes weight", "The weight that this score ends as", *of_a, *of_b},
+                             Differs::marked);
     };
     outcome(cells.a, cells.b);
     remark(c, a.remark.empty() ? "" : "A: " + a.remark);

@@ -33,7 +33,7 @@ std::vector<HeadValue> values_in_heads(const Survey& survey, const HeadsOrder& o
     return values;
 }
 
-/// The score that became a weight of one head, and the largest that the softmax saw in its row.
+/// The score that became a weight of one head, and the largest open one of its row.
 struct ScoreInRow {
     float score, largest;
 };
@@ -41,10 +41,10 @@ struct ScoreInRow {
 /// nullopt for a mean and for other stages.
 std::optional<ScoreInRow> score_of(const Trace& trace, const SurveyedHead& head, const Cell& cell) {
     const Stage* scores = head.at.head < 0 ? nullptr : scores_before(trace, *head.stage);
-    const StageRecord* weights = trace.record(head.stage->key());
-    if (!scores || !weights || weights->inputs.empty()) return std::nullopt;
+    const Stage* masked = trace.find(StageRole::masked_scores, head.stage->layer);
+    if (!scores || !masked) return std::nullopt;
     return ScoreInRow{scores->buffer.at(head.at.head, cell.row, cell.column),
-                      weights->inputs.front()->buffer.row(head.at.head, cell.row).maxCoeff()};
+                      masked->buffer.row(head.at.head, cell.row).maxCoeff<Eigen::PropagateNaN>()};
 }
 
 /// What the rows share: the value of the longest bar, and the widths of their parts in pixels.

@@ -40,8 +40,8 @@ TermPlaces places_of(const Column& c, const std::vector<ProofTerm>& terms, bool 
         products =
             std::max(products, text_width(c.ui.fonts.mono_small, fixed_text(terms[i].product(), decimals)));
     }
-    const float gap = c.ui.px(8), least = c.ui.px(by_token ? 28 : 14),
-                liked = std::clamp(labels, c.ui.px(22), c.ui.px(by_token ? 72 : 22));
+    const float gap = c.ui.px(8), liked = std::clamp(labels, c.ui.px(22), c.ui.px(by_token ? 72 : 22)),
+                least = std::min(c.ui.px(by_token ? 28 : 14), liked);
     const float label =
         std::clamp(c.width() - factors - products - 3 * gap - c.ui.px(k_least_bars), least, liked);
     TermPlaces at{label, c.left + label + gap + factors, 0, 0, false};

@@ -69,7 +69,7 @@ void action_items(const Ui& ui, ActionContext& context, std::string_view menu,
         if (enabled)
             help_at_rest(ui, help);
         else
-            tooltip(ui, help + "\n" + why_disabled(action, context));
+            tooltip(ui, why_disabled(action, context) + "\n" + help);
     }
 }
 

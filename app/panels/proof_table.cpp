@@ -47,6 +47,11 @@ std::vector<ProofStep> steps_of(const Proof& proof) {
     return steps;
 }
 
+/// What a line of both means: "A: …" and "B: …" where they differ.
+std::string both_helps(const std::string& a, const std::string& b) {
+    return a == b ? a : fmt::format("A: {}\nB: {}", a, b);
+}
+
 bool has_label(const std::vector<ProofStep>& steps, const std::string& bare) {
     return std::ranges::any_of(steps,
                                [&](const ProofStep& step) { return without_numbers(step.label) == bare; });
@@ -70,8 +75,8 @@ std::vector<PairedStep> paired(const Proof& proof_a, const Proof& proof_b) {
         }
         for (; a.begin() + static_cast<std::ptrdiff_t>(i) != found; ++i)
             steps.push_back({a[i].label, a[i].help, a[i].value, std::nullopt});
-        steps.push_back(
-            {found->label == step.label ? step.label : bare, step.help, found->value, step.value});
+        steps.push_back({found->label == step.label ? step.label : bare, both_helps(found->help, step.help),
+                         found->value, step.value});
         ++i;
     }
     for (; i < a.size(); ++i) steps.push_back({a[i].label, a[i].help, a[i].value, std::nullopt});

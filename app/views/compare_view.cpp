@@ -166,14 +166,6 @@ std::string card_help(const CompareScene& scene, const StageComparison& stage) {
     return text;
 }
 
-/// Why there is no difference of the stage in focus.
-std::string why_no_difference(const CompareScene& scene) {
-    const auto& [a, b, key] = scene.comparison->of;
-    const auto without = without_comparison(a, b, key);
-    return fmt::format("{} cannot be compared: {}", stage_heading(*key.stage),
-                       without ? why_not_compared(*without) : "");
-}
-
 void card(Desk& desk, const Ui& ui, const CompareScene& scene, const StageComparison& stage,
           const Area& area) {
     ImDrawList* list = ImGui::GetWindowDrawList();
@@ -278,8 +270,8 @@ void compare_view(Desk& desk, const Ui& ui, const Area& area, const Run& run) {
     list->AddLine({area.min.x, below}, {area.max.x, below}, ink(ui.theme.line));
     const float top = below + ui.px(12);
     if (!scene.a && !scene.b) {
-        draw_text(list, ui.fonts.body, {body.min.x, top}, ink(ui.theme.secondary), why_no_difference(scene),
-                  Align::left, body.width());
+        draw_text(list, ui.fonts.body, {body.min.x, top}, ink(ui.theme.secondary),
+                  why_no_difference(comparison->of.a, comparison->of.b, key), Align::left, body.width());
         return;
     }
     const float rows_height = k_rows_share * (body.max.y - top);
@@ -288,7 +280,7 @@ void compare_view(Desk& desk, const Ui& ui, const Area& area, const Run& run) {
     const float bottom = compare_matrices(desk, ui, scene, upper);
     if (!scene.difference)
         draw_text(list, ui.fonts.caption, {body.min.x, body.max.y - ui.px(16)}, ink(ui.theme.warning),
-                  why_no_difference(scene), Align::left, body.width());
+                  why_no_difference(comparison->of.a, comparison->of.b, key), Align::left, body.width());
     if (has_rows) {
         const float line = std::max(bottom + ui.px(14), body.max.y - rows_height);
         list->AddLine({area.min.x, line}, {area.max.x, line}, ink(ui.theme.line));

@@ -132,7 +132,8 @@ constexpr std::array k_kinds = {
              one_length_per_query, [](const MaskRule& rule, int i, int j) { return j < length_of(rule, i); },
              valid_coverage,
              [](const MaskRule& rule) {
-                 return has_argument_for_each(rule) ? "j < each query's length" : "j < " + number(rule);
+                 return has_argument_for_each(rule) ? "j within each query's length"
+                                                    : "j among the first " + number(rule);
              },
              [](const MaskRule& rule) {
                  return has_argument_for_each(rule) ? "j < each[:, None]" : "j < " + number(rule);
@@ -162,7 +163,8 @@ constexpr std::array k_kinds = {
     MaskKind{MaskForm::prefix, "causal, and the first K keys are open to every query", "K", "Prefix", false,
              [](int) { return std::vector<std::int64_t>{2}; }, check_prefix, fits_always,
              [](const MaskRule& rule, int i, int j) { return j <= i || j < rule.arguments[0]; },
-             prefix_coverage, [](const MaskRule& rule) { return "(j ≤ i or j < " + number(rule) + ")"; },
+             prefix_coverage,
+             [](const MaskRule& rule) { return "(j ≤ i or j among the first " + number(rule) + ")"; },
              [](const MaskRule& rule) { return "(j <= i) | (j < " + number(rule) + ")"; }, "PREFIX"},
 };
 static_assert(is_table_of<MaskForm>(k_kinds));

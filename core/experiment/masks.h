@@ -28,7 +28,7 @@ struct MaskKind {
     bool (*open)(const MaskRule& rule, int i, int j);
     /// Which pairs of a region it leaves open; exact.
     Coverage (*coverage)(const MaskRule& rule, const Region& region);
-    /// When query i may attend to key j, in words, both counted from 0: "j ≤ i".
+    /// When query i may attend to key j, in words: "j ≤ i".
     std::string (*condition)(const MaskRule& rule);
     /// The rule in PyTorch: i is a column of queries and j a row of keys, both from 0, `each` a tensor of the
     /// arguments where there is one for each query.

@@ -14,8 +14,8 @@ namespace attnscope {
 Proof explain(const Trace& trace, const Stage& stage, int head, int row, int column);
 
 /// The standard deviation of a single term of the sums that a stage's cells are, over all cells of one head
-/// and all terms: of one product q_f k_f of the scores. nullopt where its cells are not such sums, and for a
-/// gradient.
+/// and all terms: of one product q_f k_f of the scores. nullopt for any but a dot product of queries and
+/// keys, and for a gradient.
 std::optional<double> deviation_of_terms(const Trace& trace, const Stage& stage, int head);
 
 /// What one operation passes back to a cell of a gradient.

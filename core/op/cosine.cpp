@@ -1,7 +1,7 @@
 #include "core/op/cosine.h"
-#include "core/op/dot_product.h"
 
 #include "core/cpu/kernels.h"
+#include "core/op/dot_product.h"
 #include "core/op/gradient_proof.h"
 
 namespace attnscope::op {
@@ -96,7 +96,8 @@ void Cosine::explain(Proof& proof, const Cell& cell) const {
 
 void Sharpen::explain_gradient(Proof& proof, const GradientCell& cell) const {
     pass_on(proof, cell, cell.head, cell.row, cell.column);
-    proof.add_step("× β " + number_text(factor), proof.steps.back().value * factor);
+    proof.add_step("× β " + number_text(factor), proof.steps.back().value * factor,
+                   "Multiplied by the sharpening of the cosine score");
 }
 
 void Sharpen::explain(Proof& proof, const Cell& cell) const {

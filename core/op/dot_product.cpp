@@ -48,7 +48,8 @@ double DotProduct::deviation_of_terms(std::span<const Buffer* const> inputs, int
     const Eigen::ArrayXXd q = values(0), k = values(1);
     const double mean = (q.colwise().mean() * k.colwise().mean()).mean(),
                  mean_square = (q.square().colwise().mean() * k.square().colwise().mean()).mean();
-    return std::sqrt(std::max(0.0, mean_square - mean * mean));
+    const double variance = mean_square - mean * mean;
+    return std::isnan(variance) ? variance : std::sqrt(std::max(0.0, variance));
 }
 
 void DotProduct::torch(TorchLines& py) const {

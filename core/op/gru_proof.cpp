@@ -26,7 +26,8 @@ void explain_gate(Proof& proof, const UnitCell& unit, UnitPart gate) {
     proof.add_step("W_h state + b_h " + number_text(b_h), state + b_h);
     if (gate == UnitPart::n) {
         proof.add_step("× r " + number_text(unit.r), (state + b_h) * unit.r);
-        proof.add_step("their sum", input + b_i + (state + b_h) * unit.r, k_sum_help);
+        proof.add_step("their sum", input + b_i + (state + b_h) * unit.r,
+                       "The input's part, and r times the state's part, added up");
         proof.add_step("tanh", cell.value, k_tanh_help);
     } else {
         proof.add_step("their sum", input + b_i + state + b_h, k_sum_help);

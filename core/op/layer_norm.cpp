@@ -60,8 +60,9 @@ void LayerNorm::explain_gradient(Proof& proof, const GradientCell& cell) const {
                              cell.in_row(1, 0, 0).transpose().cast<double>().array();
     const double mean = g.mean(), slope = (g * x).mean(), own = g(cell.column);
     pass_on(proof, cell, 0, cell.row, cell.column);
-    proof.add_step("× gain " + number_text(cell.in(1, 0, 0, cell.column)), own);
-    proof.add_step("− row mean " + number_text(mean, 4), own - mean);
+    proof.add_step("× gain " + number_text(cell.in(1, 0, 0, cell.column)), own,
+                   "Multiplied by the gain, a parameter");
+    proof.add_step("− row mean " + number_text(mean, 4), own - mean, "The row's mean is subtracted");
     proof.add_step(
         fmt::format("− {} · row mean of both {}", number_text(x(cell.column), 4), number_text(slope, 4)),
         own - mean - x(cell.column) * slope);

@@ -96,7 +96,7 @@ op::Operands operands(const Op& op, std::size_t result);
 /// Explains a cell: the terms and steps of its proof, without the summary of its row.
 Proof explain(const Op& op, const op::Cell& cell);
 /// The standard deviation of a single term of the sums that its cells are, over all cells of a head and all
-/// terms: of one product q_f k_f of Q Kᵀ. nullopt for an operation whose cells are not such sums. Reads its
+/// terms: of one product q_f k_f of Q Kᵀ. nullopt for any but a dot product of queries and keys. Reads its
 /// inputs whole.
 std::optional<double> deviation_of_terms(const Op& op, std::span<const Buffer* const> inputs, int head);
 /// Explains what the operation passes back to a cell of an input; `value` is that share of the cell's

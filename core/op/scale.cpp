@@ -28,9 +28,9 @@ std::string label_of(const Scale& scale) {
 std::string help_of(const Scale& scale) {
     using enum attnscope::Scale::Kind;
     constexpr std::string_view k_temperature =
-        "divided by the temperature: above 1 it evens the weights out, below 1 it sharpens them";
+        "divided by the temperature: above 1 it brings the scores closer together, below 1 further apart";
     std::string factor = scale.by.kind == sqrt
-                             ? "divided by √d_k, because the spread of a sum of d_k products grows with √d_k"
+                             ? "divided by √d_k: a dot product of d_k features spreads as √d_k does"
                          : scale.by.kind == number ? "multiplied by the factor of the scores"
                                                    : "";
     if (scale.temperature != 1) factor += (factor.empty() ? "" : "; ") + std::string(k_temperature);
@@ -59,7 +59,8 @@ void Scale::backward(const Backward& at) const {
 
 void Scale::explain_gradient(Proof& proof, const GradientCell& cell) const {
     pass_on(proof, cell, cell.head, cell.row, cell.column);
-    proof.add_step(label_of(*this), proof.steps.back().value * factor() / static_cast<float>(temperature));
+    proof.add_step(label_of(*this), proof.steps.back().value * factor() / static_cast<float>(temperature),
+                   help_of(*this));
 }
 
 void Scale::explain(Proof& proof, const Cell& cell) const {

@@ -73,7 +73,8 @@ void Sparsemax::explain_gradient(Proof& proof, const GradientCell& cell) const {
     const double mean = (A != 0).select(dA, 0.0f).cast<double>().sum() / above;
     pass_on(proof, cell, cell.head, cell.row, cell.column);
     proof.add_step(fmt::format("− mean {} of the {} weights above 0", number_text(mean, 4), above),
-                   proof.steps.back().value - mean);
+                   proof.steps.back().value - mean,
+                   "The mean of the gradients where sparsemax has a weight is subtracted");
 }
 
 void Sparsemax::explain(Proof& proof, const Cell& cell) const {

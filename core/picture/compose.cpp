@@ -264,10 +264,7 @@ ComparedSide live_side(const Source& from) {
 
 std::string why_not_compared_with(const Source& from) {
     if (!from.pinned) return "nothing is pinned as A: press P in the window, or name it with --compare-with";
-    const auto without = without_comparison(from.pinned->side, live_side(from), from.stage.key());
-    if (!without) return "";
-    return fmt::format("{} cannot be compared: {}", stage_heading(from.stage.key()),
-                       why_not_compared(*without));
+    return why_no_difference(from.pinned->side, live_side(from), from.stage.key());
 }
 
 Figure difference_figure(const Figure& b, const Difference& difference) {

@@ -1,5 +1,7 @@
 #include "core/picture/difference.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -116,10 +118,11 @@ HeadChoice choice_of(const ComparedSide& side, const Stage& stage) {
     return head_on_screen(stage, side.head);
 }
 
-Deviation deviation_of(const ComparedSide& side, const Stage& stage, const Moments& values) {
+Deviation deviation_of(const ComparedSide& side, const Stage& stage, const Moments& values, bool complete) {
     const HeadChoice head = choice_of(side, stage);
     const bool is_mean = head.kind == HeadChoice::Kind::mean && stage.shape().heads > 1;
-    return {values.deviation(), is_mean ? std::nullopt : deviation_of_terms(*side.trace, stage, head.head)};
+    return {values.deviation(),
+            is_mean || !complete ? std::nullopt : deviation_of_terms(*side.trace, stage, head.head)};
 }
 
 }  // namespace
@@ -153,6 +156,12 @@ std::string why_not_compared(const StageComparison& stage) {
     return "";
 }
 
+std::string why_no_difference(const ComparedSide& a, const ComparedSide& b, const StageKey& key) {
+    const auto without = without_comparison(a, b, key);
+    if (!without) return "";
+    return fmt::format("{} cannot be compared: {}", stage_heading(key), why_not_compared(*without));
+}
+
 std::optional<StageComparison> without_comparison(const ComparedSide& a, const ComparedSide& b,
                                                   const StageKey& key) {
     using enum StageComparison::State;
@@ -176,6 +185,7 @@ std::optional<Difference> difference(const ComparedSide& a, const ComparedSide& 
     Tensor values({.rows = rows, .columns = columns}), open({.rows = rows, .columns = columns});
     StageComparison facts{.key = of_b.key(), .complete = same.complete};
     double largest_a = 0;
+    const bool is_of_scores = of_b.info->role == StageRole::scores && of_b.part == StageKey::Part::value;
     Moments of_left, of_right;
     for (int i = 0; i < rows; ++i) {
         stop_if_canceled(cancel);
@@ -193,8 +203,10 @@ std::optional<Difference> difference(const ComparedSide& a, const ComparedSide& 
                 continue;
             }
             if (!std::isfinite(x)) continue;
-            of_left.add(x);
-            of_right.add(y);
+            if (is_of_scores) {
+                of_left.add(x);
+                of_right.add(y);
+            }
             value = y - x;
             const double magnitude = std::abs(static_cast<double>(y) - x);
             largest_a = std::max(largest_a, std::abs(static_cast<double>(x)));
@@ -204,8 +216,10 @@ std::optional<Difference> difference(const ComparedSide& a, const ComparedSide& 
         }
     }
     if (largest_a > 0) facts.relative = facts.largest / largest_a;
-    facts.deviation_a = deviation_of(a, of_a, of_left);
-    facts.deviation_b = deviation_of(b, of_b, of_right);
+    if (is_of_scores) {
+        facts.deviation_a = deviation_of(a, of_a, of_left, same.complete);
+        facts.deviation_b = deviation_of(b, of_b, of_right, same.complete);
+    }
     return Difference{facts, std::make_shared<const Buffer>(std::move(values)),
                       std::make_shared<const Buffer>(std::move(open)), std::move(same.rows),
                       std::move(same.columns)};

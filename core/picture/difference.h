@@ -37,10 +37,11 @@ struct Counterparts {
 Counterparts counterparts(const Trace& a, const Stage& of_a, const Trace& b, const Stage& of_b,
                           const std::stop_token& cancel = {});
 
-/// How far the numbers of one side are spread: standard deviations.
+/// How far the scores of one side are spread: standard deviations.
 struct Deviation {
     double of_cells = 0;                  ///< cells that are compared and finite in A and B
-    std::optional<double> of_terms = {};  ///< deviation_of_terms() of one head; nullopt if there are none
+    std::optional<double> of_terms = {};  ///< deviation_of_terms() of one head; nullopt if there are none,
+                                          ///< and where not all of its cells are compared
 };
 
 /// How far one stage differs. Cells that both masks close are left out, and so are those without counterpart.
@@ -59,7 +60,7 @@ struct StageComparison {
     double relative = 0;          ///< `largest` ÷ the largest magnitude in A; 0 if that is 0
     std::optional<Cell> at = {};  ///< the first cell of B with that difference; nullopt if there is none
     bool complete = true;         ///< both have the same rows and columns
-    Deviation deviation_a = {}, deviation_b = {};
+    Deviation deviation_a = {}, deviation_b = {};  ///< of stages of scores alone
 
     bool differs() const { return largest > 0 || other_kind > 0; }
 };
@@ -74,6 +75,10 @@ struct Difference {
 
 /// Why a stage cannot be compared, in one line: "only A has it"; empty if it can.
 std::string why_not_compared(const StageComparison& stage);
+
+/// "context cannot be compared: it has no mean over heads; choose a head"; empty if the stage can. Reads no
+/// values.
+std::string why_no_difference(const ComparedSide& a, const ComparedSide& b, const StageKey& key);
 
 /// The facts of a stage that cannot be compared because a side has no matrix of it; nullopt for any other.
 /// Reads no values.

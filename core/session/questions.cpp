@@ -113,10 +113,9 @@ constexpr std::array k_questions = {
         "Is this pattern real, or an artifact of the seed?",
         "An artifact: it does not survive a change of seed. “help” attends to “to” with 0.946 here, over 32 "
         "seeds with 0.071 ± 0.179 (mean ± standard deviation). What comes from one seed fades in the mean "
-        "towards 1/8, what chance gives. What stays does not come from the seed: here only the diagonal, "
-        "0.262 in the mean, though seeds differ there most: W_q and W_k (Projections), drawn from 0 to 1, "
-        "make "
-        "a word's own query and key alike.",
+        "towards 1/8, what chance gives. What stays does not come from the seed: here the diagonal, on "
+        "average 0.262 against 0.105 elsewhere: W_q and W_k, drawn from 0 to 1 (under Projections), make a "
+        "word's own query and key alike.",
         "scaled-dot-product", "", of_seeds},
     Question{
         "How does softmax turn scores into weights?",
@@ -150,7 +149,7 @@ constexpr std::array k_questions = {
         "How does a decoder align with its source?",
         "Each step of the decoder is a row. Its last state is scored against every source word (e), a "
         "softmax makes weights of the scores (α), and the weighted sum of the source (c) leads to the next "
-        "word. “noir” reads “black”: French puts the adjective after the noun, so the lines cross. ↑ and ↓ "
+        "word. “noir” reads “black”: French puts this adjective after its noun, so the lines cross. ↑ and ↓ "
         "go from step to step, or click one. The model is trained.",
         "bahdanau-alignment", "", step_of_noir},
     Question{

@@ -206,7 +206,7 @@ std::string no_heads(const Experiment& e) {
 }
 
 /// The names of the scores that use an option: "additive and concat".
-std::string scores_with(std::string_view option) {
+std::string scores_with(OptionName option) {
     std::vector<std::string_view> names;
     for (const ScoreFunction& score : score_functions())
         if (score.option == option) names.push_back(name_of(score.choice));
@@ -230,12 +230,12 @@ std::string no_score_seed(const Experiment& e) {
 }
 
 std::string no_sharpening(const Experiment& e) {
-    if (score_function(e.attention.score).option == "sharpening") return no_scores(e);
+    if (score_function(e.attention.score).option == OptionName("sharpening")) return no_scores(e);
     return "only the " + scores_with("sharpening") + " score is sharpened";
 }
 
 std::string no_bandwidth(const Experiment& e) {
-    if (score_function(e.attention.score).option == "bandwidth") return no_scores(e);
+    if (score_function(e.attention.score).option == OptionName("bandwidth")) return no_scores(e);
     return "only the " + scores_with("bandwidth") + " score has a bandwidth";
 }
 

@@ -41,23 +41,27 @@ constexpr std::array k_functions = {
                   "Dot-product attention",
                   "the dot product of query and key",
                   true,
-                  "",
+                  {},
                   {},
                   [](GraphBuilder& graph, const ScoreOperands& in) {
                       return of_queries_and_keys(graph, op::DotProduct{}, in);
                   }},
-    ScoreFunction{Score::general, "General attention", "the dot product through a learned matrix (Luong)",
-                  false, "", k_general,
+    ScoreFunction{Score::general,
+                  "General attention",
+                  "the dot product through a learned matrix (Luong)",
+                  false,
+                  {},
+                  k_general,
                   [](GraphBuilder& graph, const ScoreOperands& in) {
                       return graph.add("scores"_stage, op::GeneralScore{}, {in.Q, in.K, in.parameters[0]});
                   }},
     ScoreFunction{Score::additive, "Additive attention", "a hidden layer over query and key (Bahdanau)",
-                  false, "hidden", k_additive,
+                  false, OptionName("hidden"), k_additive,
                   [](GraphBuilder& graph, const ScoreOperands& in) {
                       return of_hidden_layer(graph, op::AdditiveHidden{}, in);
                   }},
     ScoreFunction{Score::concat, "Concat attention", "a hidden layer over query and key concatenated (Luong)",
-                  false, "hidden", k_concat,
+                  false, OptionName("hidden"), k_concat,
                   [](GraphBuilder& graph, const ScoreOperands& in) {
                       return of_hidden_layer(graph, op::ConcatHidden{}, in);
                   }},
@@ -65,14 +69,18 @@ constexpr std::array k_functions = {
                   "Cosine attention",
                   "the cosine of query and key, times β (Graves)",
                   true,
-                  "sharpening",
+                  OptionName("sharpening"),
                   {},
                   [](GraphBuilder& graph, const ScoreOperands& in) {
                       const Value cosine = graph.add("cosine"_stage, op::Cosine{}, {in.Q, in.K});
                       return graph.add("scores"_stage,
                                        op::Sharpen{static_cast<float>(in.settings.sharpening)}, {cosine});
                   }},
-    ScoreFunction{Score::location, "Location attention", "computed from the query alone (Luong)", false, "",
+    ScoreFunction{Score::location,
+                  "Location attention",
+                  "computed from the query alone (Luong)",
+                  false,
+                  {},
                   k_location,
                   [](GraphBuilder& graph, const ScoreOperands& in) {
                       return graph.add("scores"_stage, op::LocationScore{}, {in.Q, in.parameters[0]});
@@ -81,7 +89,7 @@ constexpr std::array k_functions = {
                   "Attention with an RBF kernel score",
                   "the logarithm of a Gaussian kernel (Nadaraya, Watson)",
                   true,
-                  "bandwidth",
+                  OptionName("bandwidth"),
                   {},
                   [](GraphBuilder& graph, const ScoreOperands& in) {
                       return of_queries_and_keys(graph,

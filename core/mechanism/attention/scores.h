@@ -1,10 +1,12 @@
 // Score functions: how a query is compared with a key. One small type behind one table.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string_view>
 
 #include "core/experiment/choices.h"
+#include "core/experiment/option_names.h"
 #include "core/experiment/overridable.h"
 #include "core/graph/graph.h"
 #include "core/op/op.h"
@@ -39,14 +41,14 @@ struct ScoreFunction {
     Score choice;
     std::string_view title;  ///< of attention with it
     std::string_view summary;
-    bool equal_widths;        ///< Q and K must have the same width
-    std::string_view option;  ///< that no other kind of score uses: "bandwidth"; "" if there is none
+    bool equal_widths;                 ///< Q and K must have the same width
+    std::optional<OptionName> option;  ///< that only it and its like use: "bandwidth"
     std::span<const ScoreParameter> parameters;
     /// Adds `scores`, preceded by `score_hidden` or `cosine` where the function has such a stage.
     Value (*add)(GraphBuilder& graph, const ScoreOperands& operands);
 
     /// Whether it has a layer of Experiment::hidden units.
-    bool has_hidden_layer() const { return option == "hidden"; }
+    bool has_hidden_layer() const { return option == OptionName("hidden"); }
 };
 
 /// `dot`      q · k (Luong et al. 2015, §3.1; Vaswani et al. 2017, §3.2.1, where the scale follows)

@@ -689,7 +689,7 @@ TEST(StagesTest, AFormulaFollowsTheSettings) {
     e.weighting.mask = {{MaskForm::causal, {}}, {MaskForm::valid, {3}}};
     e.weighting.temperature = 2;
     EXPECT_EQ(formula_of(e, "query"), "Q = X");
-    EXPECT_EQ(formula_of(e, "mask"), "open where j ≤ i and j < 3");
+    EXPECT_EQ(formula_of(e, "mask"), "open where j ≤ i and j among the first 3");
     EXPECT_EQ(caption_of(e, "mask"), "causal + valid");
     EXPECT_EQ(formula_of(e, "weights"), "softmax( Q Kᵀ ÷ √d_k ÷ T, masked ) over keys, each row sums to 1");
     EXPECT_EQ(caption_of(e, "scaled"), "÷ √d_k÷T");

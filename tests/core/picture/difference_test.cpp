@@ -110,6 +110,17 @@ TEST(DifferenceTest, TheSpreadIsThatOfAllPairsAndOfAllTheirProducts) {
     EXPECT_NEAR(*scores.deviation_a.of_terms, deviation(products), k_rounding);
     EXPECT_EQ(scores.deviation_b.of_terms, scores.deviation_a.of_terms);
     EXPECT_FALSE(scaled.deviation_a.of_terms) << "no sum of products";
+    EXPECT_EQ(facts(stages, "weights"_stage).deviation_a.of_cells, 0) << "they are no scores";
+    Experiment longer = e;
+    longer.input.vocabulary = VocabularyOrder::stable;
+    longer.input.text += " again";
+    Experiment stable = e;
+    stable.input.vocabulary = VocabularyOrder::stable;
+    const StageComparison part =
+        difference(side(stable, second), side(longer, second), "scores"_stage)->facts;
+    EXPECT_FALSE(part.complete);
+    EXPECT_GT(part.deviation_b.of_cells, 0);
+    EXPECT_FALSE(part.deviation_b.of_terms) << "not all of its pairs are compared";
     const HeadChoice mean{HeadChoice::Kind::mean};
     EXPECT_FALSE(difference(side(e, mean), side(e, mean), "scores"_stage)->facts.deviation_a.of_terms);
 }
