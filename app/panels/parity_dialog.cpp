@@ -94,11 +94,11 @@ void stage_row(Desk& desk, const Ui& ui, const ParityReport& report, const Stage
                                                       milliseconds_text(stage.milliseconds_b)};
     for (int i = 1; i < k_columns; ++i) {
         ImGui::TableNextColumn();
-        const bool faint = i == 1 || texts[static_cast<std::size_t>(i)] == "0";
+        const bool secondary = i == 1 || texts[static_cast<std::size_t>(i)] == "0";
         cell(ui, i, k_numbers[static_cast<std::size_t>(i)] ? ui.fonts.mono : ui.fonts.body,
              texts[static_cast<std::size_t>(i)],
              other && i == 3 ? theme.warning
-             : faint         ? theme.faint
+             : secondary     ? theme.secondary
                              : theme.text);
     }
 }

@@ -79,6 +79,9 @@ protected:
         if (scene.dialog != Dialog::none) {
             interaction().open(scene.dialog);
             settle();
+            workspace->parity().wait();  // what comes later would stand over what says that it is awaited
+            workspace->gallery().wait();
+            settle();
             ImGui::ClearActiveID();  // no caret stands on the text of a field
         }
         step();
@@ -157,7 +160,7 @@ TEST_F(LegibilityTest, NoTextStandsOverAnotherOrIsCutAtItsSides) {
     std::size_t row = 0;
     for (const Scene& scene : k_scenes)
         for (const Format& screen : k_formats) {
-            if (!test::is_visited(row++, 3)) continue;
+            if (!test::is_visited(row++, 11)) continue;
             SCOPED_TRACE(where(scene, screen));
             open_scene(scene, screen);
             const auto texts = texts_of(scene);
@@ -241,7 +244,7 @@ TEST_F(LegibilityTest, EveryTextHasContrast) {
     std::size_t row = 0;
     for (const Scene& scene : k_scenes)
         for (const Format& screen : k_formats) {
-            if (!test::is_visited(row++, 3)) continue;
+            if (!test::is_visited(row++, 11)) continue;
             open_scene(scene, screen);
             const bool usual = screen.width == 1600 && screen.scale == 1;
             for (std::size_t i = 0; i < themes.size(); ++i) {
