@@ -43,13 +43,14 @@ std::string numbers_text(const SurveyedHead& head, const Presentation& presentat
     return text + fmt::format("\n{}  similarity to the chosen head", fixed_text(head.similarity, 3));
 }
 
-/// The names of the heads, to type; returns its width, 0 where the room behind `left` is too small.
-float names_field(Desk& desk, const Ui& ui, const Area& area, float y, float left) {
-    const float label = text_width(ui.fonts.body, "Names") + ui.px(8);
+/// The names of the heads, to type, as wide as they are where the text to the left of them, `before` pixels
+/// wide, leaves that room; returns the width, 0 where the room behind `left` is too small.
+float names_field(Desk& desk, const Ui& ui, const Area& area, float y, float left, float before) {
     std::string names = desk.document.presentation().head_names;
-    // As wide as the names, within limits.
-    const float liked = std::clamp(text_width(ui.fonts.body, names) + ui.px(24), ui.px(230), ui.px(460));
-    const float width = std::min(liked, area.width() - left - label);
+    const float label = text_width(ui.fonts.body, "Names") + ui.px(8), room = area.width() - left - label;
+    const float liked =
+        std::min({text_width(ui.fonts.body, names) + ui.px(24), ui.px(460), room - before - ui.px(14)});
+    const float width = std::min(std::max(liked, ui.px(230)), room);
     if (width < ui.px(60)) return 0;
     draw_text(ImGui::GetWindowDrawList(), ui.fonts.body, {area.max.x - width - label, y + ui.px(4)},
               ink(ui.theme.secondary), "Names");
@@ -96,14 +97,14 @@ void header(Desk& desk, const Ui& ui, const Area& area, const Survey* survey, co
         order = *std::ranges::find(orders, *picked, name_of_order);
     }
     help_at_rest(ui, "The order of the heads");
-    const std::string help =
-        order.by == HeadsOrder::By::similarity
-            ? "similarity: the overlap with the chosen head's weights, 0 to 1"
-        : order.by == HeadsOrder::By::score
-            ? fmt::format("{}: {}", name_of(order.score), help_of(order.score))
-            : "below each head: its name, or the simple pattern that it matches best, 0 to 1";
+    const std::string help = order.by == HeadsOrder::By::similarity
+                                 ? "similarity: the overlap with the chosen head's weights, 0 to 1"
+                             : order.by == HeadsOrder::By::score
+                                 ? fmt::format("{}: {}", name_of(order.score), help_of(order.score))
+                                 : "below each head: its name, or the pattern that it matches best, 0 to 1";
     const std::string text = survey && !survey->problem.empty() ? survey->problem : help;
-    const float names = names_field(desk, ui, area, y, label + ui.px(244));
+    const float names =
+        names_field(desk, ui, area, y, label + ui.px(244), text_width(ui.fonts.caption, text));
     const float room = area.width() - label - ui.px(244) - names;
     if (room >= ui.px(60))
         draw_text(list, ui.fonts.caption, {area.min.x + label + ui.px(244), y + ui.px(6)},
