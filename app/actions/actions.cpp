@@ -333,6 +333,34 @@ void go_down(ActionContext& c, int step) {
 
 bool has_image(const ActionContext& c) { return c.document.experiment().input.image.has_value(); }
 
+bool can_undo(const ActionContext& c) { return c.document.can_undo(); }
+bool can_redo(const ActionContext& c) { return c.document.can_redo(); }
+bool has_second_sentence(const ActionContext& c) {
+    return c.interaction.second_sentence_open || !c.document.experiment().input.text2.empty();
+}
+
+/// Why actions with this condition are not enabled, where it is the same for all of them.
+struct Reason {
+    bool (*condition)(const ActionContext&);
+    std::string_view why;
+};
+const std::array k_reasons = {
+    Reason{has_trace, "nothing is computed yet"},
+    Reason{can_undo, "nothing was changed yet"},
+    Reason{can_redo, "nothing was undone"},
+    Reason{reads_text, "the experiment reads no text"},
+    Reason{reads_text2, "the experiment reads no second sentence"},
+    Reason{has_second_sentence, "there is no second sentence"},
+    Reason{draws, "nothing is drawn with the seed"},
+    Reason{has_image, "there is no picture: open one with Ctrl+I"},
+    Reason{is_pinned, "nothing is pinned as A: press P"},
+    Reason{has_steps, "only a decoder has steps: choose the mechanism seq2seq"},
+    Reason{has_layers, "there is one layer"},
+    Reason{has_task, "no task is chosen: choose one under Training"},
+    Reason{has_learned, "no learned model is open: Training ▸ See learned attention opens one"},
+    Reason{may_play, "nothing that is open can be played"},
+    Reason{may_have_image, "the experiment reads no picture"}};
+
 const std::array k_actions = {
     Action{"file.new",
            "File",
@@ -396,7 +424,7 @@ const std::array k_actions = {
            "Undoes the last change",
            {Key::z, k_ctrl},
            true,
-           [](const ActionContext& c) { return c.document.can_undo(); },
+           can_undo,
            [](ActionContext& c) { c.document.undo(); }},
     Action{"edit.redo",
            "Edit",
@@ -404,7 +432,7 @@ const std::array k_actions = {
            "Redoes the change that was undone",
            {Key::z, k_ctrl_shift},
            true,
-           [](const ActionContext& c) { return c.document.can_redo(); },
+           can_redo,
            [](ActionContext& c) { c.document.redo(); }},
     Action{"edit.history",
            "Edit",
@@ -470,9 +498,7 @@ const std::array k_actions = {
            "Uses the first sentence alone",
            {},
            false,
-           [](const ActionContext& c) {
-               return c.interaction.second_sentence_open || !c.document.experiment().input.text2.empty();
-           },
+           has_second_sentence,
            [](ActionContext& c) {
                c.interaction.second_sentence_open = false;
                c.document.change([](Session& s) { s.experiment.input.text2.clear(); });
@@ -1000,7 +1026,10 @@ const Action* find_action(std::string_view id) {
 }
 
 std::string why_disabled(const Action& action, const ActionContext& context) {
-    const std::string why = action.why_not ? action.why_not(context) : "";
+    const auto reason = std::ranges::find(k_reasons, action.enabled, &Reason::condition);
+    const std::string why = action.why_not              ? action.why_not(context)
+                            : reason != k_reasons.end() ? std::string(reason->why)
+                                                        : "";
     return why.empty() ? "Not available now" : "Not available now: " + why;
 }
 

@@ -151,7 +151,7 @@ const Lexicon& lexicon() {
 std::vector<std::string> lexicon_columns(int d) {
     const std::span<const std::string> features = lexicon().features();
     std::vector<std::string> names(features.begin(), features.end());
-    for (int i = 1; i <= k_spelling_columns; ++i) names.push_back(fmt::format("spelling {}", i));
+    for (int i = 1; i <= k_spelling_columns; ++i) names.push_back(fmt::format("spelling-{}", i));
     names.resize(static_cast<std::size_t>(d), "–");
     return names;
 }

@@ -63,7 +63,7 @@ const Lexicon& lexicon();
 /// have product 1 and different words, most likely, much less.
 inline constexpr int k_spelling_columns = 8;
 
-/// The names of the columns of lexicon_table(): the features, then "spelling 1" … "spelling 8"; "–" beyond
+/// The names of the columns of lexicon_table(): the features, then "spelling-1" … "spelling-8"; "–" beyond
 /// them.
 std::vector<std::string> lexicon_columns(int d);
 /// One row per folded word: 1 for each feature that it has, 0 for others, then its spelling, rounded to

@@ -75,6 +75,8 @@ TEST_F(SearchTest, WhatCannotRunNowSaysWhy) {
         const Session before = document.session();
         entry->run(c);
         EXPECT_EQ(interaction.notice.text, why_disabled(action, c));
+        EXPECT_TRUE(interaction.notice.text.starts_with("Not available now: "))
+            << action.id << " says no reason";
         EXPECT_TRUE(entry->help.starts_with(interaction.notice.text)) << entry->help;
         EXPECT_EQ(document.session(), before);
     }

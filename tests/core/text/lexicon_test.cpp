@@ -120,7 +120,7 @@ TEST(LexiconTableTest, HasAOneForEachFeatureAndASpellingOfLengthOne) {
                                std::ranges::count(features_of("cat"), columns[std::size_t(j)]) > 0;
         EXPECT_EQ(table(0, j), is_of_cat ? 1 : 0) << columns[std::size_t(j)];
     }
-    EXPECT_EQ(columns[std::size_t(features)], "spelling 1");
+    EXPECT_EQ(columns[std::size_t(features)], "spelling-1");
     for (int i = 0; i < 2; ++i)
         EXPECT_NEAR(table.row(i).segment(features, k_spelling_columns).norm(), 1, 0.02);
     EXPECT_EQ(table.rightCols(90 - features - k_spelling_columns).norm(), 0);
