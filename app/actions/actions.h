@@ -51,11 +51,4 @@ void run_action(const Action& action, ActionContext& context);
 /// The action that a key press triggers, or nullptr.
 const Action* action_for(const KeyPress& press, bool typing);
 
-/// The focused matrix (the chosen head, or the mean) as tab-separated text with labels. Throws
-/// Error(bad_input) with why_not_shown() where there is none to show.
-std::string focused_matrix_text(const Trace& trace, const Presentation& presentation);
-/// The focused matrix as a LaTeX table with labels and the presentation's decimals. Throws as
-/// focused_matrix_text().
-std::string focused_matrix_latex(const Trace& trace, const Presentation& presentation);
-
 }  // namespace attnscope

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <set>
 
+#include "app/actions/matrix_text.h"
 #include "core/error.h"
 #include "core/export/export.h"
 #include "core/export/matrix_files.h"

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "app/actions/actions.h"
+#include "app/actions/matrix_text.h"
 #include "core/error.h"
 #include "core/export/export.h"
 #include "core/export/matrix_files.h"

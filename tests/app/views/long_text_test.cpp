@@ -3,6 +3,7 @@
 #include <map>
 #include <mutex>
 
+#include "app/actions/matrix_text.h"
 #include "core/error.h"
 #include "core/export/export.h"
 #include "core/mechanism/evaluate.h"

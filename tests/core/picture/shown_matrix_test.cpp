@@ -7,7 +7,7 @@
 #include <cmath>
 #include <sstream>
 
-#include "app/actions/actions.h"
+#include "app/actions/matrix_text.h"
 #include "app/views/matrix_painter.h"
 #include "core/error.h"
 #include "core/export/export.h"
