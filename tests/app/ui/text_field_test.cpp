@@ -6,6 +6,7 @@
 #include "core/text/tokenizer.h"
 #include "tests/headless.h"
 #include "tests/keys.h"
+#include "tests/sanitized.h"
 
 namespace attnscope {
 namespace {
@@ -106,8 +107,17 @@ constexpr const char* k_typed_scripts[] = {
     "مرحبا بالعالم",          "שלום עולם", "नमस्ते दुनिया", "สวัสดีชาวโลก", "a你好😀", "カフェ👩‍🏫",
     "e\u0301te\u0301 x\u0332"};
 
+/// All of them, but with a sanitizer few: every new script draws the letters of all fonts again.
+std::vector<const char*> typed_scripts() {
+    std::vector<const char*> scripts;
+    std::size_t row = 0;
+    for (const char* script : k_typed_scripts)
+        if (test::is_visited(row++, 3)) scripts.push_back(script);
+    return scripts;
+}
+
 TEST_F(TextFieldTest, WhileTypingEveryScriptLooksAsInPictures) {
-    for (const char* script : k_typed_scripts) {
+    for (const char* script : typed_scripts()) {
         write(script);
         const gl::Pixels pixels = window->pixels();
         const TextShades shades = pictures.shades(script, {.size = 13});
@@ -131,7 +141,7 @@ TEST_F(TextFieldTest, WhileTypingEveryScriptLooksAsInPictures) {
 }
 
 TEST_F(TextFieldTest, TheArrowsMoveAsSeen) {
-    for (const char* script : k_typed_scripts) {
+    for (const char* script : typed_scripts()) {
         write(script);
         const TextLine shown = line();
         const std::vector<std::size_t> all = places();
@@ -153,7 +163,7 @@ TEST_F(TextFieldTest, TheArrowsMoveAsSeen) {
 }
 
 TEST_F(TextFieldTest, AClickPutsTheCaretBetweenTheLettersThatItIsBetween) {
-    for (const char* script : k_typed_scripts) {
+    for (const char* script : typed_scripts()) {
         write(script);
         for (const std::size_t place : places()) {
             click(line().caret(place).strong);

@@ -331,7 +331,7 @@ TEST_F(CompareViewTest, EveryStageOfEveryPresetIsCompared) {
         bool is_first = true;  // the others are compared in the stage in focus
         for (const ComparisonPreset& preset : comparison_presets()) {
             auto session = with_preset(load_example(example), preset);
-            if (!session || !test::is_visited(presets++, 3)) continue;
+            if (!session || !test::is_visited(presets++, 5)) continue;
             session->presentation.view = ViewKind::compare;
             start(*session, 1024, 700);
             for (const StageComparison& stage : std::vector(document().comparison()->stages)) {

@@ -10,6 +10,7 @@
 #include "core/mechanism/mechanisms.h"
 #include "core/recipe/recipe.h"
 #include "tests/interface.h"
+#include "tests/sanitized.h"
 
 namespace attnscope {
 namespace {
@@ -113,10 +114,12 @@ void LongTextTest::expect_same_pictures(const Session& session, StageKey stage) 
 
 TEST_F(LongTextTest, EveryMatrixOfPairsLooksAsOneInMemory) {
     if (!window) return;
+    std::size_t row = 0;
     for (const char* mask : {"none", "causal", "window:9,4"}) {
         for (const StageKey stage :
              {StageKey("scores"_stage), StageKey("scaled"_stage), StageKey("mask"_stage),
               StageKey("masked"_stage), StageKey("weights"_stage)}) {
+            if (!test::is_visited(row++, 4)) continue;  // each mask, and stages before and after it
             SCOPED_TRACE(std::string(mask) + " " + stage_name(stage));
             expect_same_pictures(session_of(k_tokens, mask), stage);
         }

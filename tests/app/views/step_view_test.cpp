@@ -296,7 +296,7 @@ TEST_F(StepViewTest, EveryExampleOfAttentionHasStepsAndPlaysThemInSmallWindows) 
     std::set<std::string> without;
     std::size_t row = 0;
     for (const std::string& example : example_names()) {
-        if (example != "encoder-decoder" && !test::is_visited(row++, 3)) continue;
+        if (example != "encoder-decoder" && !test::is_visited(row++, 5)) continue;
         open_steps(load_example(example), 1024, 700);
         const auto weights_of = last_weights(*document().trace(), 1);
         if (!weights_of) without.insert(example);

@@ -101,6 +101,12 @@ TEST(ScriptsTest, EveryLabelOfAPngIsTheSameInSvgAndPdf) {
     const Pixels pdf =
         converted(folder, "pdftoppm -png -singlefile -scale-to-x " + std::to_string(png.width) +
                               " -scale-to-y " + std::to_string(png.height) + " " + of_pdf + " " + out);
+    const auto inks = [&](const Pixels& pixels) {
+        std::vector<std::vector<double>> all;
+        for (int i = 0; i < n; ++i) all.push_back(ink_of_label(pixels, layout, figure, i));
+        return all;
+    };
+    const std::vector<std::vector<double>> own = inks(png);
     for (const auto& [name, other] :
          {std::pair{"PNG", &png}, std::pair{"SVG", &svg}, std::pair{"PDF", &pdf}}) {
         SCOPED_TRACE(name);
@@ -108,15 +114,12 @@ TEST(ScriptsTest, EveryLabelOfAPngIsTheSameInSvgAndPdf) {
             EXPECT_GT(most_color(*other, layout, figure, i), 100) << "an emoji has colors";
         EXPECT_LT(most_color(*other, layout, figure, 0), 60) << "letters have the theme's";
         ASSERT_EQ((Size{other->width, other->height}), (Size{png.width, png.height}));
-        for (int i = 0; i < n; ++i) {
-            const auto own = ink_of_label(png, layout, figure, i);
-            const double same = likeness(own, ink_of_label(*other, layout, figure, i));
-            EXPECT_GT(same, k_least_likeness) << words[static_cast<std::size_t>(i)];
-            for (int j = 0; j < n; ++j) {
-                if (j == i) continue;
-                EXPECT_LT(likeness(own, ink_of_label(*other, layout, figure, j)), same)
-                    << words[static_cast<std::size_t>(i)] << " " << words[static_cast<std::size_t>(j)];
-            }
+        const std::vector<std::vector<double>> theirs = inks(*other);
+        for (std::size_t i = 0; i < words.size(); ++i) {
+            const double same = likeness(own[i], theirs[i]);
+            EXPECT_GT(same, k_least_likeness) << words[i];
+            for (std::size_t j = 0; j < words.size(); ++j)
+                if (j != i) EXPECT_LT(likeness(own[i], theirs[j]), same) << words[i] << " " << words[j];
         }
     }
 }
