@@ -26,7 +26,9 @@ protected:
     void open(int width, int height, float scale = 1) {
         window.reset();
         if (!why_no_context().empty()) GTEST_SKIP() << why_no_context();
-        window = std::make_unique<HeadlessWindow>(width, height, scale, ThemeKind::dark, shaders);
+        // A third of opening a window goes into drawing its letters.
+        static const auto k_library = std::make_shared<FontLibrary>();
+        window = std::make_unique<HeadlessWindow>(width, height, scale, ThemeKind::dark, shaders, k_library);
     }
     void push(const std::vector<InputEvent>& events) {
         for (const InputEvent& event : events) window->push(event);

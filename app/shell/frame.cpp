@@ -5,8 +5,10 @@
 
 namespace attnscope {
 
-FrameHost::FrameHost(Clipboard clipboard, ThemeKind theme, ShaderSource shaders)
-    : layer_(std::move(clipboard), theme), heatmaps_(theme_of(theme), std::move(shaders)) {}
+FrameHost::FrameHost(Clipboard clipboard, ThemeKind theme, ShaderSource shaders,
+                     std::shared_ptr<FontLibrary> library)
+    : layer_(std::move(clipboard), theme, std::move(library)),
+      heatmaps_(theme_of(theme), std::move(shaders)) {}
 
 void FrameHost::set_theme(ThemeKind theme) {
     layer_.set_theme(theme);

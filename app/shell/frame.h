@@ -47,7 +47,8 @@ struct FrameCallbacks {
 /// throughout.
 class FrameHost {
 public:
-    FrameHost(Clipboard clipboard, ThemeKind theme, ShaderSource shaders);
+    FrameHost(Clipboard clipboard, ThemeKind theme, ShaderSource shaders,
+              std::shared_ptr<FontLibrary> library = nullptr);
 
     InputQueue& input() { return input_; }
     const InputQueue& input() const { return input_; }

@@ -26,8 +26,11 @@ Key key_of(char32_t code) {
 
 }  // namespace
 
-HeadlessWindow::HeadlessWindow(int width, int height, float scale, ThemeKind theme, ShaderSource shaders)
-    : context_(width, height), host_(memory_clipboard(), theme, std::move(shaders)), scale_(scale) {}
+HeadlessWindow::HeadlessWindow(int width, int height, float scale, ThemeKind theme, ShaderSource shaders,
+                               std::shared_ptr<FontLibrary> library)
+    : context_(width, height),
+      host_(memory_clipboard(), theme, std::move(shaders), std::move(library)),
+      scale_(scale) {}
 
 bool HeadlessWindow::step(const FrameCallbacks& callbacks) {
     context_.bind();

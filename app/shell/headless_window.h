@@ -12,9 +12,10 @@ namespace attnscope {
 /// same input gives the same bytes. It has its own clipboard. One at a time per thread.
 class HeadlessWindow {
 public:
-    /// Throws Error(backend) if OpenGL is not available without a display.
+    /// `library`: one that windows share, one after the other; null for one of its own. Throws Error(backend)
+    /// if OpenGL is not available without a display.
     HeadlessWindow(int width, int height, float scale = 1, ThemeKind theme = ThemeKind::dark,
-                   ShaderSource shaders = {});
+                   ShaderSource shaders = {}, std::shared_ptr<FontLibrary> library = nullptr);
 
     void push(InputEvent event) { host_.input().push(std::move(event)); }
     /// Draws one frame. True if the window should close.

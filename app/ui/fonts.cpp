@@ -150,15 +150,25 @@ ImFont* FontLibrary::add(const std::string& path, float pixels_per_em, const ImW
     return compat::add_font(font.bytes, pixels_per_em * font.line_height, config, ranges);
 }
 
-BuiltFonts FontLibrary::build(float scale, const CharacterRanges& more, const WideText& wide,
-                              ShapedText& text) {
-    ImFontAtlas& atlas = *ImGui::GetIO().Fonts;
-    atlas.Clear();
-    compat::choose_font_builder(atlas);
-    atlas.Flags |= ImFontAtlasFlags_NoPowerOfTwoHeight;
-    BuiltFonts built;
+const BuiltFonts& FontLibrary::build(float scale, const CharacterRanges& more, const WideText& wide,
+                                     ShapedText& text) {
+    Contents contents{scale, more, wide.originals(), font_folders()};
+    if (contents != contents_) {
+        contents_ = std::move(contents);
+        fill(wide, text);
+    }
+    ImGui::GetIO().FontDefault = built_.fonts.body;
+    return built_;
+}
+
+/// Draws the contents, whose stand-ins are those of `wide`.
+void FontLibrary::fill(const WideText& wide, ShapedText& text) {
+    atlas_.Clear();
+    compat::choose_font_builder(atlas_);
+    atlas_.Flags |= ImFontAtlasFlags_NoPowerOfTwoHeight;
+    built_ = {};
     std::string missing;
-    const std::vector<std::filesystem::path> folders = font_folders();
+    const auto& [scale, more, originals, folders] = contents_;
     const std::string fallback = find_font_file(folders, k_fallback).string();
     const std::string ideographs = find_font_file(folders, k_ideographs).string();
     const std::vector<ImWchar> others = imgui_ranges(more);
@@ -170,22 +180,20 @@ BuiltFonts FontLibrary::build(float scale, const CharacterRanges& more, const Wi
             missing += (missing.empty() ? "" : ", ") + std::string(wanted.file);
         if (!font && !fallback.empty()) font = add(fallback, em, k_signs, nullptr);
         if (!font) font = add_imguis_own(em);
-        built.fonts.*wanted.font = font;
+        built_.fonts.*wanted.font = font;
         if (!fallback.empty()) add(fallback, em, k_signs, font);
         if (more.empty() || !wanted.all_scripts) continue;
         if (!found.empty()) add(found, em, others.data(), font);
         if (!fallback.empty()) add(fallback, em, others.data(), font);
         if (!ideographs.empty()) add(ideographs, em, others.data(), font);
     }
-    ImGui::GetIO().FontDefault = built.fonts.body;
-    const std::vector<StandIn> stand_ins = add_stand_ins(*built.fonts.sentence, scale, wide, text);
-    atlas.Build();
+    const std::vector<StandIn> stand_ins = add_stand_ins(*built_.fonts.sentence, scale, wide, text);
+    atlas_.Build();
     for (const StandIn& each : stand_ins) compat::set_glyph_pixels(each.index, each.shades.alpha);
     if (!missing.empty()) {
-        built.warning = "fonts not found: " + missing +
-                        "; install fonts-inter, fonts-jetbrains-mono and fonts-dejavu-core";
+        built_.warning = "fonts not found: " + missing +
+                         "; install fonts-inter, fonts-jetbrains-mono and fonts-dejavu-core";
     }
-    return built;
 }
 
 }  // namespace attnscope

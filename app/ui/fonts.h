@@ -3,6 +3,7 @@
 
 #include <imgui.h>
 
+#include <filesystem>
 #include <map>
 #include <span>
 #include <string>
@@ -53,14 +54,21 @@ struct BuiltFonts {
     std::string warning;  ///< which fonts are missing and what to install; empty if all are found
 };
 
-/// Reads each font file once and builds atlases from them. Font files come from font_folders() of
-/// core/picture/fonts.h; without any, ImGui's own font is used and the warning says so. Characters that these
-/// fonts lack come from packaged fonts for other scripts.
+/// Reads each font file once and draws an atlas from them, for the contexts of ImGui that are created with
+/// it, one after the other. Font files come from font_folders() of core/picture/fonts.h; without any, ImGui's
+/// own font is used and the warning says so. Characters that these fonts lack come from packaged fonts for
+/// other scripts.
 class FontLibrary {
 public:
-    /// Fills and builds the atlas of the current context. The library must outlive the atlas. The sentence
-    /// font draws each stand-in of `wide` as the character that it replaces, using `text`.
-    BuiltFonts build(float scale, const CharacterRanges& more, const WideText& wide, ShapedText& text);
+    FontLibrary() = default;
+    FontLibrary(const FontLibrary&) = delete;
+    FontLibrary& operator=(const FontLibrary&) = delete;
+
+    /// Of the contexts, which the library must outlive.
+    ImFontAtlas& atlas() { return atlas_; }
+    /// Fills the atlas, unless it holds just this, and gives the current context its fonts. The sentence font
+    /// draws each stand-in of `wide` as the character that it replaces, using `text`.
+    const BuiltFonts& build(float scale, const CharacterRanges& more, const WideText& wide, ShapedText& text);
 
 private:
     struct File {
@@ -69,8 +77,21 @@ private:
     };
     const File& file(const std::string& path);
     ImFont* add(const std::string& path, float pixels_per_em, const ImWchar* ranges, ImFont* into);
+    void fill(const WideText& wide, ShapedText& text);
+
+    /// What the pictures of the letters depend on.
+    struct Contents {
+        float scale = 0;
+        CharacterRanges more;
+        std::vector<std::string> originals;  ///< of the stand-ins
+        std::vector<std::filesystem::path> folders;
+        bool operator==(const Contents&) const = default;
+    };
 
     std::map<std::string, File> files_;
+    ImFontAtlas atlas_;
+    Contents contents_;
+    BuiltFonts built_;
 };
 
 }  // namespace attnscope

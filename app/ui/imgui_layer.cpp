@@ -33,7 +33,7 @@ Overload(Cases...) -> Overload<Cases...>;
 struct ImguiLayer::Context {
     ImGuiContext* context;
 
-    explicit Context(TextBridge& bridge) : context(ImGui::CreateContext()) {
+    Context(TextBridge& bridge, ImFontAtlas& atlas) : context(ImGui::CreateContext(&atlas)) {
         compat::set_up_io(bridge);
         if (!ImGui_ImplOpenGL3_Init("#version 330")) {
             ImGui::DestroyContext(context);
@@ -51,12 +51,14 @@ struct ImguiLayer::Context {
     Context& operator=(const Context&) = delete;
 };
 
-ImguiLayer::ImguiLayer(Clipboard clipboard, ThemeKind theme)
-    : bridge_(std::make_unique<TextBridge>()), theme_(&theme_of(theme)) {
+ImguiLayer::ImguiLayer(Clipboard clipboard, ThemeKind theme, std::shared_ptr<FontLibrary> library)
+    : library_(library ? std::move(library) : std::make_shared<FontLibrary>()),
+      bridge_(std::make_unique<TextBridge>()),
+      theme_(&theme_of(theme)) {
     bridge_->clipboard = std::move(clipboard);
     bridge_->shaped = &shaped_;
     bridge_->wide.set_drawable([this](char32_t code) { return shaped_.may_hold(code); });
-    context_ = std::make_unique<Context>(*bridge_);
+    context_ = std::make_unique<Context>(*bridge_, library_->atlas());
 }
 
 ImguiLayer::~ImguiLayer() = default;
@@ -72,7 +74,7 @@ void ImguiLayer::want_characters(std::string_view text) { refont_ |= add_ranges_
 void ImguiLayer::rebuild(float scale) {
     refont_ |= stand_ins_ != bridge_->wide.originals().size();
     if (refont_ || scale != scale_) {
-        built_ = library_.build(scale, characters_, bridge_->wide, shaped_);
+        built_ = library_->build(scale, characters_, bridge_->wide, shaped_);
         stand_ins_ = bridge_->wide.originals().size();
         shaped_.set_fonts(built_.fonts, scale);
         compat::refresh_font_texture();

@@ -22,8 +22,8 @@ inline constexpr float k_max_scale = 4.0F;
 /// One per OpenGL context, which must be current; ImGui's context is current from construction on.
 class ImguiLayer {
 public:
-    /// Throws Error(backend) if ImGui's OpenGL backend does not start.
-    ImguiLayer(Clipboard clipboard, ThemeKind theme);
+    /// `library`: null for one of its own. Throws Error(backend) if ImGui's OpenGL backend does not start.
+    ImguiLayer(Clipboard clipboard, ThemeKind theme, std::shared_ptr<FontLibrary> library = nullptr);
     ~ImguiLayer();
     ImguiLayer(const ImguiLayer&) = delete;
     ImguiLayer& operator=(const ImguiLayer&) = delete;
@@ -52,7 +52,7 @@ private:
     void set_modifier(Key key, bool down);
     void rebuild(float scale);
 
-    FontLibrary library_;
+    std::shared_ptr<FontLibrary> library_;
     std::unique_ptr<TextBridge> bridge_;
     std::unique_ptr<Context> context_;
     ShapedText shaped_;
