@@ -49,7 +49,7 @@ bool draws(const ActionContext& c) { return applies(c, "seed"); }
 bool has_words(const ActionContext& c) {
     return has_trace(c) && !(c.document.trace()->rows.empty() && c.document.trace()->columns.empty());
 }
-std::string why_no_words(const ActionContext&) { return "what is shown has no text"; }
+std::string why_no_words(const ActionContext&) { return "this view has no text to search"; }
 
 bool may_have_image(const ActionContext& c) { return why_no_image(c).empty(); }
 
@@ -354,10 +354,10 @@ const std::array k_reasons = {
     Reason{has_image, "there is no picture: open one with Ctrl+I"},
     Reason{is_pinned, "nothing is pinned as A: press P"},
     Reason{has_steps, "only a decoder has steps: choose the mechanism seq2seq"},
-    Reason{has_layers, "there is one layer"},
+    Reason{has_layers, "there is only one layer"},
     Reason{has_task, "no task is chosen: choose one under Training"},
     Reason{has_learned, "no learned model is open: Training ▸ See learned attention opens one"},
-    Reason{may_play, "nothing that is open can be played"},
+    Reason{may_play, "nothing here can be played"},
     Reason{may_have_image, "the experiment reads no picture"}};
 
 const std::array k_actions = {
@@ -515,7 +515,7 @@ const std::array k_actions = {
     Action{"edit.find_next",
            "Edit",
            "Find next",
-           "Goes to the next token that was found",
+           "Goes to the next match",
            {Key::n, {}},
            false,
            has_words,

@@ -71,7 +71,7 @@ std::string take(ActionContext& context, const std::string& path, const std::str
     if (context.document.why_unused(option_named("corpus")).empty()) {
         Experiment other = learning_from(context.document.experiment(), text);
         context.document.change([&](Session& s) { s.experiment = std::move(other); });
-        return "read the text to learn from ";
+        return "read the training text ";
     }
     context.document.change([&](Session& s) { s.experiment.input.text = text; });
     return "read the sentence from ";

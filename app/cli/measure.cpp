@@ -307,11 +307,11 @@ double idle_cpu_percent(Stand& stand, double seconds) {
 void add_measure_options(CLI::App& command, MeasureRequest& request) {
     std::vector<std::string> names;
     for (const MeasuredAction& action : k_actions) names.emplace_back(action.name);
+    const std::string listed = fmt::format("{} REQUIRED", fmt::join(names, "|"));
     command.add_option("--action", request.action, "What to replay")
         ->required()
         ->check(one_of(names))
-        ->option_text(
-            "idle|drag-seed|type|heads|lines|train|point-in-heads|point-in-comparison|steps|sweep REQUIRED");
+        ->option_text(listed);
     command
         .add_option("--frames", request.frames, "Changes to make; for idle, frames of 1/60 s to wait [300]")
         ->check(whole_number(1, 100000))

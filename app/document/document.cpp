@@ -317,9 +317,7 @@ void Document::survey_heads() {
     if (shown.view != ViewKind::heads || is_long(trace())) return surveyor_.forget();
     if (!trace()) return;
     const Stage& stage = surveyed_stage(*trace(), shown);
-    const HeadChoice head = head_on_screen(stage, shown.head);
-    surveyor_.request(
-        {trace(), stage.info, {stage.layer, head.kind == HeadChoice::Kind::mean ? -1 : head.head}});
+    surveyor_.request({trace(), stage.info, {stage.layer, head_on_screen(stage, shown.head).index()}});
 }
 
 void Document::draw_lines_of(std::vector<int> heads) {
@@ -335,10 +333,7 @@ void Document::find_lines() {
     if (!stage) return;
     std::vector<int> heads = heads_with_lines_;
     std::erase_if(heads, [&](int head) { return head >= stage->shape().heads; });
-    if (heads.empty()) {
-        const HeadChoice one = head_on_screen(*stage, shown.head);
-        heads = {one.kind == HeadChoice::Kind::mean ? -1 : one.head};
-    }
+    if (heads.empty()) heads = {head_on_screen(*stage, shown.head).index()};
     line_finder_.request({trace(), trace()->stage(stage->key()), std::move(heads), shown.mass});
 }
 
@@ -347,8 +342,7 @@ void Document::overview() {
     if (!is_long(trace())) return overview_maker_.forget();
     const StagePtr stage = trace()->stage(focused_stage(*trace(), session_.presentation.stage).key());
     if (!stage->buffer.on_demand() || !is_of_pairs(*stage->info)) return overview_maker_.forget();
-    const HeadChoice choice = head_on_screen(*stage, session_.presentation.head);
-    const int head = choice.kind == HeadChoice::Kind::mean ? -1 : choice.head;
+    const int head = head_on_screen(*stage, session_.presentation.head).index();
     // A survey takes all cores for a while: first there is something to show. One of what is no longer shown
     // ends.
     if (overview_maker_.busy() && overview_maker_.asked() != OverviewRequest{stage, head}) {
@@ -364,7 +358,7 @@ void Document::find_links() {
     if (!trace() || session_.presentation.view != ViewKind::pipeline) return link_finder_.forget();
     const StagePtr stage = trace()->stage(focused_stage(*trace(), session_.presentation.stage).key());
     const HeadChoice choice = head_on_screen(*stage, session_.presentation.head);
-    const int head = choice.kind == HeadChoice::Kind::mean ? -1 : choice.head;
+    const int head = choice.index();
     // What is known of a long text is large, and is let go with its trace.
     const OnDemandValues* values = stage->buffer.on_demand();
     const LinksRequest request{trace(), stage, head};

@@ -11,10 +11,7 @@ namespace attnscope {
 namespace {
 
 /// −1: the mean.
-int shown_head(const Stage& stage, const HeadChoice& chosen) {
-    const HeadChoice head = head_on_screen(stage, chosen);
-    return head.kind == HeadChoice::Kind::mean ? -1 : head.head;
-}
+int shown_head(const Stage& stage, const HeadChoice& chosen) { return head_on_screen(stage, chosen).index(); }
 
 bool has_numbers_of_pairs(const Stage* stage) {
     return stage && stage->part == StageKey::Part::value && stage->info->rows == Axis::query_token &&

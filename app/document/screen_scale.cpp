@@ -7,8 +7,6 @@
 namespace attnscope {
 namespace {
 
-int index_of(const HeadChoice& head) { return head.kind == HeadChoice::Kind::mean ? -1 : head.head; }
-
 double end_of(const Matrix& preview) {
     std::vector<float> values;
     for (const float value : std::span(preview.data(), static_cast<std::size_t>(preview.size())))
@@ -32,7 +30,7 @@ ColorScale screen_scale(Document& document, const Trace& trace, const StagePtr& 
     if (!stage->buffer.on_demand()) {
         presentation.range = {RangeChoice::Kind::all};
     } else {
-        const auto preview = known_preview(document, stage, index_of(head));
+        const auto preview = known_preview(document, stage, head.index());
         presentation.range = {RangeChoice::Kind::fixed, 0, preview ? end_of(*preview) : 1};
     }
     return color_scale(trace, *stage, head, presentation);

@@ -110,13 +110,14 @@ void palette_dialog(Desk& desk, const Ui& ui, ActionContext& context) {
 }
 
 void find_dialog(Desk& desk, const Ui& ui, ActionContext& context) {
-    search_dialog(desk, ui, context,
-                  {"Word, words in a row, or #12 for the 12th token",
-                   "Finds tokens, from the locked one on; ↑ and ↓ choose, Enter locks one and goes to it"},
-                  [](const ActionContext& c, std::string_view text) {
-                      constexpr std::size_t k_most_found = 100;
-                      return find_text(c, text, k_most_found);
-                  });
+    search_dialog(
+        desk, ui, context,
+        {"Word, words in a row, or #12 for the 12th token",
+         "Finds tokens, starting at the locked one; ↑ and ↓ choose, Enter locks one and goes to it"},
+        [](const ActionContext& c, std::string_view text) {
+            constexpr std::size_t k_most_found = 100;
+            return find_text(c, text, k_most_found);
+        });
 }
 
 const char* title_of(Dialog dialog) {

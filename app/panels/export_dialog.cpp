@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <utility>
@@ -299,25 +300,42 @@ void size_of_pictures(const Ui& ui, ExportForm& form, ThemeKind of_screen) {
     });
 }
 
+/// How a composition is offered of a stage and of a film; not at all where it has no name.
+struct OfferedComposition {
+    Compose choice;
+    const char *of_stage, *help, *of_film, *film_help;
+};
+constexpr std::array k_compositions = {
+    OfferedComposition{Compose::none, "the matrix alone", "", "a file for each frame",
+                       "Or one file with all frames, as gif"},
+    OfferedComposition{Compose::operands, "with its operands",
+                       "The matrices it is computed from, at its left and above it", nullptr, nullptr},
+    OfferedComposition{Compose::heads, "every head",
+                       "Every head, and every layer of a stack, on one color range", nullptr, nullptr},
+    OfferedComposition{Compose::strip, "every stage", "The whole computation, as a poster", nullptr, nullptr},
+    OfferedComposition{Compose::compare, "A, B and B − A",
+                       "The pinned experiment (P), the current one, and their difference", nullptr, nullptr},
+    OfferedComposition{Compose::steps, "step by step",
+                       "How the locked row of weights is computed, key by key", nullptr, nullptr},
+    OfferedComposition{Compose::film, nullptr, nullptr, "one picture",
+                       "All frames on one color range; of a sweep also mean and spread"},
+};
+static_assert(is_table_of<Compose>(k_compositions));
+
+void composition_row(Desk& desk, const Ui& ui, bool is_film) {
+    std::vector<Choice> offered;
+    for (const OfferedComposition& each : k_compositions)
+        if (const char* shown = is_film ? each.of_film : each.of_stage)
+            offered.push_back(
+                {std::string(name_of(each.choice)), shown, is_film ? each.film_help : each.help});
+    form_choice(desk, ui, "Picture", "compose", offered);
+}
+
 void how_pictures_look(Desk& desk, const Ui& ui) {
     ExportForm& form = desk.state.export_form;
-    if (form.what == ExportForm::What::stage || form.what == ExportForm::What::all) {
-        const std::vector<Choice> compositions = {
-            {"none", "the matrix alone", ""},
-            {"operands", "with its operands", "The matrices it is computed from, at its left and above it"},
-            {"heads", "every head", "Every head, and every layer of a stack, on one color range"},
-            {"strip", "every stage", "The whole computation, as a poster"},
-            {"compare", "A, B and B − A", "The pinned experiment (P), the current one, and their difference"},
-            {"steps", "step by step", "How the locked row of weights is computed, key by key"}};
-        form_choice(desk, ui, "Picture", "compose", compositions);
-    }
     const bool is_film = form.what == ExportForm::What::film;
-    if (is_film) {
-        const std::vector<Choice> compositions = {
-            {"none", "a file for each frame", "Or one file with all frames, as gif"},
-            {"film", "one picture", "All frames on one color range; of a sweep also mean and spread"}};
-        form_choice(desk, ui, "Picture", "compose", compositions);
-    }
+    if (is_film || form.what == ExportForm::What::stage || form.what == ExportForm::What::all)
+        composition_row(desk, ui, is_film);
     if (!is_film || form.presentation.compose == Compose::film)
         size_of_pictures(ui, form, desk.document.presentation().theme);
     row(ui, "Title", [&] {

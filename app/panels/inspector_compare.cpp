@@ -65,8 +65,7 @@ std::optional<ComparedCells> compared_cells(const Desk& desk) {
     const Stage *a = side_a.find(key), *b = side_b.find(key);
     const Difference& difference = *comparison->difference;
     const auto head_of = [](const ComparedSide& side, const Stage& stage) {
-        const HeadChoice head = head_on_screen(stage, side.head);
-        return head.kind == HeadChoice::Kind::mean ? -1 : head.head;
+        return head_on_screen(stage, side.head).index();
     };
     std::optional<Cell> cell = locked_cell(document.presentation(), side_b.trace.get());
     if (const auto& chip = desk.state.hovered_token)
@@ -119,7 +118,7 @@ void compare_proofs(Desk& desk, const Column& c, const ComparedCells& cells) {
                                           in_a.row, in_a.column),
                    of_b = weight_of_score(trace, *cells.stage_b, cells.head_b, in_b.row, in_b.column);
         if (of_a && of_b)
-            proof_table_line(c, {"becomes weight", "The weight that this score ends as", *of_a, *of_b},
+            proof_table_line(c, {"becomes weight", "The weight that this score becomes", *of_a, *of_b},
                              Differs::marked);
     };
     outcome(cells.a, cells.b);

@@ -74,7 +74,7 @@ void scale_rows(Desk& desk, const Ui& ui, const Option& option) {
                                  {short_text(factor), "a number", "Multiply by any factor"}};
     if (!e.is_custom("scores"))
         kinds.insert(kinds.begin(),
-                     {"sqrt", "1/√d_k = " + short_text(1 / std::sqrt(double(d_k))), "Divide by √d_k"});
+                     {"sqrt", "1/√d_k = " + short_text(Scale{}.factor(d_k)), "Divide by √d_k"});
     option_row(desk, ui, option, [&](float) {
         const std::string current = e.attention.scale.kind == Scale::Kind::number
                                         ? short_text(factor)

@@ -64,7 +64,7 @@ public:
     FontLibrary(const FontLibrary&) = delete;
     FontLibrary& operator=(const FontLibrary&) = delete;
 
-    /// Of the contexts, which the library must outlive.
+    /// The atlas of the contexts, which the library must outlive.
     ImFontAtlas& atlas() { return atlas_; }
     /// Fills the atlas, unless it holds just this, and gives the current context its fonts. The sentence font
     /// draws each stand-in of `wide` as the character that it replaces, using `text`.

@@ -77,8 +77,6 @@ struct LinesPlaces {
 
 // ---- which heads
 
-int index_of(const HeadChoice& head) { return head.kind == HeadChoice::Kind::mean ? -1 : head.head; }
-
 HeadChoice choice_of(int head) {
     return head < 0 ? HeadChoice{HeadChoice::Kind::mean} : HeadChoice{HeadChoice::Kind::one, head};
 }
@@ -96,7 +94,7 @@ std::vector<int>& drawn_heads(Desk& desk, const Stage& stage) {
     const int heads = stage.shape().heads;
     if (!state.drawn.empty() && state.chosen == chosen && state.heads == heads) return state.drawn;
     const bool all = chosen.kind == HeadChoice::Kind::all && heads > 1;
-    state = {chosen, heads, all ? all_heads(heads) : std::vector{index_of(head_on_screen(stage, chosen))}};
+    state = {chosen, heads, all ? all_heads(heads) : std::vector{head_on_screen(stage, chosen).index()}};
     return state.drawn;
 }
 
@@ -110,7 +108,7 @@ void toggle_head(Desk& desk, const Stage& stage, int head) {
     }
     if (drawn.size() == 1) return;
     drawn.erase(at);
-    if (index_of(head_on_screen(stage, desk.document.presentation().head)) != head) return;
+    if (head_on_screen(stage, desk.document.presentation().head).index() != head) return;
     const HeadChoice next = choice_of(drawn.front());
     desk.document.change([&](Session& session) { session.presentation.head = next; });
     desk.state.lines_of.chosen = next;
@@ -120,7 +118,7 @@ void toggle_head(Desk& desk, const Stage& stage, int head) {
 void toggle_all_heads(Desk& desk, const Stage& stage) {
     std::vector<int>& drawn = drawn_heads(desk, stage);
     const std::vector<int> all = all_heads(stage.shape().heads);
-    const int chosen = index_of(head_on_screen(stage, desk.document.presentation().head));
+    const int chosen = head_on_screen(stage, desk.document.presentation().head).index();
     drawn = drawn == all ? std::vector{chosen} : all;
 }
 

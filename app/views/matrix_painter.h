@@ -23,7 +23,7 @@ struct ShownStage {
     int rows() const { return stage->shape().rows; }
     int columns() const { return stage->shape().columns; }
     /// −1 for the mean.
-    int head_index() const { return head.kind == HeadChoice::Kind::mean ? -1 : head.head; }
+    int head_index() const { return head.index(); }
     std::string row_label(int i) const { return trace->row_label(*stage, i); }
     std::string column_label(int j) const { return trace->column_label(*stage, j, head_index()); }
     /// nullopt for a mean over heads that is not known yet: a plain surface is drawn instead.

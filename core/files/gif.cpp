@@ -90,7 +90,7 @@ std::string encode_gif(std::span<const Pixels> frames, int milliseconds, const P
         width = std::max(width, frame.width);
         height = std::max(height, frame.height);
     }
-    if (frames.empty()) throw Error(ErrorKind::bad_input, "a film needs a frame");
+    if (frames.empty()) throw Error(ErrorKind::bad_input, "a film needs at least one frame");
     constexpr int k_most = std::numeric_limits<std::uint16_t>::max();
     if (width > k_most || height > k_most)
         throw Error(ErrorKind::too_large,

@@ -145,7 +145,7 @@ Proof prove_gradient(const Trace& trace, const Stage& gradient, int head, int ro
         else
             proof.steps.back().value = value;
     } else if (shares.empty()) {
-        proof.remark = "the loss with respect to itself";
+        proof.remark = "the gradient of the loss with respect to itself is 1";
     } else {
         for (const GradientShare& share : shares)
             proof.add_step(fmt::format("{}from {}", proof.steps.empty() ? "" : "+ ",

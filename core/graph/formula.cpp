@@ -57,7 +57,7 @@ std::string readers(const Trace& trace, const Stage& gradient) {
 std::string formula(const Trace& trace, const Stage& stage) {
     if (stage.part == StageKey::Part::gradient) {
         const std::string from = readers(trace, stage);
-        return from.empty() ? "1, with respect to itself" : "the loss's gradient, passed back from " + from;
+        return from.empty() ? "∂ℓ/∂ℓ = 1" : "the loss's gradient, passed back from " + from;
     }
     const StageRecord& record = *trace.record(stage.key());
     return formula(*record.op, symbols(trace, record));

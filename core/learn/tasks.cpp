@@ -247,18 +247,17 @@ TaskSentences open_text(const Training& training, TokenizerKind kind) {
     constexpr std::size_t k_fewest = 4, k_most_words = 5000;
     if (tokens.size() < k_fewest)
         throw Error(ErrorKind::bad_input,
-                    fmt::format("the text to learn from has {} token{}: write at least {} (corpus)",
-                                tokens.size(), tokens.size() == 1 ? "" : "s", k_fewest));
+                    fmt::format("the training text has {} token{}: write at least {} (corpus)", tokens.size(),
+                                tokens.size() == 1 ? "" : "s", k_fewest));
     const Vocabulary vocabulary = make_vocabulary(tokens, vocabulary_rule(VocabularyOrder::alphabetical));
     if (vocabulary.words.size() > k_most_words)
         throw Error(ErrorKind::too_large,
-                    fmt::format("the text to learn from has {} different tokens and the limit is {}: "
+                    fmt::format("the training text has {} different tokens and the limit is {}: "
                                 "use a part of it (corpus)",
                                 vocabulary.words.size(), k_most_words));
     const TokenizerKind listed = kind == TokenizerKind::characters ? kind : TokenizerKind::whitespace;
     if (tokenize(joined(vocabulary.words, kind), tokenizer_of(listed)) != vocabulary.words)
-        throw Error(ErrorKind::bad_input,
-                    "the text to learn from has combining characters: remove them (corpus)");
+        throw Error(ErrorKind::bad_input, "the training text has combining characters: remove them (corpus)");
     const std::size_t count = tokens.size(), held_out = count / k_held_out_part;
     // A short text has no part to hold out.
     const std::size_t learned = held_out >= 2 * k_window ? count - held_out : count;

@@ -12,8 +12,8 @@ namespace {
 constexpr MechanismKind k_stack = MechanismKind::transformer, k_decoder = MechanismKind::seq2seq;
 
 constexpr std::array k_variations = {
-    Variation{"no positions", "Without positions a model only knows which tokens there are, not where",
-              k_stack, [](Experiment& e) { e.attention.position = Position::none; }},
+    Variation{"no positions", "Without positions a model knows which tokens occur, but not where", k_stack,
+              [](Experiment& e) { e.attention.position = Position::none; }},
     Variation{"one head", "One head can attend to one thing at a time", k_stack,
               [](Experiment& e) { e.attention.heads = 1; }},
     Variation{"one layer", "An induction head reads what a head of an earlier layer wrote", k_stack,

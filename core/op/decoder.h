@@ -96,8 +96,7 @@ struct DecodeGreedily {
     int last;   ///< the word that ends decoding; −1: none
     int max_steps;
 
-    static constexpr std::string_view k_no_gradient =
-        "whole numbers: no small change of a parameter changes them";
+    static constexpr std::string_view k_no_gradient = "integers, which are not differentiable";
 
     std::vector<Shape> shapes(Shapes) const { return {matrix(max_steps, 1)}; }
     std::string formula(const Symbols&) const { return "<bos>, then the previous step's most likely word"; }

@@ -109,9 +109,9 @@ void SplitHeads::explain(Proof& proof, const Cell& cell) const {
     proof.add_step(fmt::format("angle p · 10000^(−{} ÷ {})", 2 * at.k, width), angle);
     proof.add_step(at.is_first ? "a cos" : "a sin", a * (at.is_first ? std::cos(angle) : std::sin(angle)),
                    at.is_first ? "This feature's own share after the rotation by its position"
-                               : "The share of the feature that it is paired with");
+                               : "The contribution of the paired feature");
     proof.add_step(at.is_first ? "− b sin" : "+ b cos", cell.value,
-                   at.is_first ? "The share of the feature that it is paired with"
+                   at.is_first ? "The contribution of the paired feature"
                                : "This feature's own share after the rotation by its position");
     proof.remark =
         fmt::format("a = {}, b = {}, rotated by the position", number_text(a, 4), number_text(b, 4));

@@ -152,7 +152,7 @@ void InitialState::explain_gradient(Proof& proof, const GradientCell& cell) cons
     const Eigen::ArrayXd du = cell.d_row(0, 0).transpose().cast<double>().array() * (1 - Y.square());
     if (cell.input == 0) {
         if (cell.row != row) {
-            proof.remark = "not the word whose state is read";
+            proof.remark = "the state of another word is used";
             return;
         }
         proof.terms_title = {"before tanh, times W_init", "column by column"};

@@ -51,7 +51,7 @@ struct Drawn {
     int first_row = 0;
     int rows = 0;  ///< 0: all
 
-    static constexpr std::string_view k_no_gradient = "drawn numbers do not depend on any other";
+    static constexpr std::string_view k_no_gradient = "drawn numbers are constants";
 
     Shape shape(Shapes) const { return matrix(rows > 0 ? rows : draws.back().rows, draws.back().columns); }
     std::string formula(const Symbols& in) const;
@@ -69,7 +69,7 @@ struct StableTable {
     int columns;
     Initialization initialization;
 
-    static constexpr std::string_view k_no_gradient = "drawn numbers do not depend on any other";
+    static constexpr std::string_view k_no_gradient = "drawn numbers are constants";
 
     Shape shape(Shapes) const { return matrix(static_cast<int>(words.size()), columns); }
     std::string formula(const Symbols&) const { return "one row per word, each row from its own generator"; }
@@ -118,7 +118,7 @@ struct Patches {
     int grid;
     int patch_size;
 
-    static constexpr std::string_view k_no_gradient = "the pixels do not depend on any other";
+    static constexpr std::string_view k_no_gradient = "pixels are constants";
 
     Shape shape(Shapes) const { return matrix(grid * grid, 3 * patch_size * patch_size); }
     std::string formula(const Symbols&) const { return "red, green and blue of each patch's pixels, 0 … 1"; }
@@ -134,7 +134,7 @@ struct DropoutMask {
     double p;
     Shape as;
 
-    static constexpr std::string_view k_no_gradient = "drawn numbers do not depend on any other";
+    static constexpr std::string_view k_no_gradient = "drawn numbers are constants";
 
     Shape shape(Shapes) const { return as; }
     std::string formula(const Symbols&) const {

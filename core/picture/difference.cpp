@@ -148,7 +148,7 @@ Counterparts counterparts(const Trace& a, const Stage& of_a, const Trace& b, con
 std::string why_not_compared(const StageComparison& stage) {
     switch (stage.state) {
         case StageComparison::State::compared:
-            return stage.cells ? "" : "no row and column of one is in the other";
+            return stage.cells ? "" : "they have no rows or columns in common";
         case StageComparison::State::only_in_a: return "only A has it";
         case StageComparison::State::only_in_b: return "only B has it";
         case StageComparison::State::not_shown: return "it has no mean over heads; choose a head";

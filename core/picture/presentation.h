@@ -19,6 +19,8 @@ struct HeadChoice {
     enum class Kind { one, all, mean };
     Kind kind = Kind::one;
     int head = 0;
+    /// The index by which values and facts of a head are asked for: −1 for the mean.
+    int index() const { return kind == Kind::mean ? -1 : head; }
     bool operator==(const HeadChoice& other) const {
         return kind == other.kind && (kind != Kind::one || head == other.head);
     }

@@ -27,7 +27,8 @@ std::string no_momentum(const Experiment& e) {
 
 std::string no_layers(const Experiment& e) {
     if (!no_task(e).empty()) return no_task(e);
-    return mechanism_rule(e.mechanism).has_layers ? "" : "only a transformer is trained without some heads";
+    return mechanism_rule(e.mechanism).has_layers ? ""
+                                                  : "only a transformer can be trained without some heads";
 }
 
 constexpr std::string_view k_task = "a task is chosen";
@@ -44,7 +45,7 @@ constexpr OptionRule k_training[] = {
     {"decay", k_task, no_task},
     {"batch", k_task, no_task},
     {"data-seed", k_task, no_task},
-    {"train-ablated", "a task of a transformer is chosen", no_layers},
+    {"train-ablated", "a transformer's task is chosen", no_layers},
     {"step", k_task, no_task},
 };
 

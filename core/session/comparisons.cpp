@@ -129,7 +129,7 @@ constexpr std::array k_presets = {
     ComparisonPreset{"no attention", "What does the decoder know without attention?", "decoder-attention",
                      [](Session& s) { set(s, "decoder-attention", "none"); }},
     ComparisonPreset{"without this head", "What does this head contribute?", "ablate", without_head},
-    ComparisonPreset{"before training", "What did training change? Play trains it again", "step",
+    ComparisonPreset{"before training", "What did training change? Press Play to train it again", "step",
                      before_training},
 };
 

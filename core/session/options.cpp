@@ -395,7 +395,7 @@ const std::array k_options = {
            "may use only these; empty: taken from the sentences",
            text, FIELD(experiment, input.words, as_text)},
     Option{"words2", Section::input, "", "TEXT",
-           "Like words, for the target of seq2seq, whose table starts with <bos> and <eos>", text,
+           "The vocabulary of the target of seq2seq, chosen like words; it starts with <bos> and <eos>", text,
            FIELD(experiment, input.words2, as_text)},
     Option{"seed", Section::embedding, "", "N",
            "Seed of the random numbers, as in torch.manual_seed: -2^63 to 2^64-1", whole,

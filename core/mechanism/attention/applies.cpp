@@ -316,7 +316,7 @@ constexpr OptionRule k_rules[] = {
     {"projection-bias", "projection is not none or output-projection is on", no_projection_bias},
     {"key-size", k_own_sizes, no_key_size},
     {"value-size", k_own_sizes, no_value_size},
-    {"heads", "there is more than one column to split", no_heads},
+    {"heads", "there is more than one dimension to split", no_heads},
     {"score", "the scores are not custom", no_scores},
     {"hidden", "score is additive or concat, or normalizer is local-p", no_hidden_layer},
     {"score-seed", "the score has weights or normalizer is local-p", no_score_seed},

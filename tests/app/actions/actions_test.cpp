@@ -448,7 +448,7 @@ TEST_F(ActionTest, ATextFileIsWhatATaskLearnsFrom) {
     take_opened(c, read_to_open(folder.file("a.txt")));
     EXPECT_EQ(document.experiment().training.corpus, "one two one two three");
     EXPECT_EQ(document.experiment().input.words, "one three two");
-    EXPECT_NE(interaction.notice.text.find("to learn from"), std::string::npos) << interaction.notice.text;
+    EXPECT_NE(interaction.notice.text.find("training text"), std::string::npos) << interaction.notice.text;
     const Session before = document.session();
     EXPECT_THROW(take_opened(c, read_to_open(folder.file("short.txt"))), Error);
     EXPECT_EQ(document.session(), before);

@@ -254,10 +254,11 @@ TEST_F(CommandLineTest, TheBytesDoNotDependOnLocaleOrThreads) {
     EXPECT_EQ(expected.size(), 48u);
     std::size_t row = 0;
     for (const char* locale : {"tr_TR.UTF-8", "de_DE.UTF-8", "C", "C.UTF-8"})
-        if (test::is_visited(row++, 4))
+        if (test::is_visited(row++, 4)) {
             EXPECT_TRUE(render(arguments, {.environment = {{"LC_ALL", locale}}, .input = {}, .output = {}}) ==
                         expected)
                 << locale;
+        }
     for (const char* threads : {"1", "2"}) {
         Words with = arguments;
         with.insert(with.end(), {"--threads", threads});

@@ -219,7 +219,7 @@ TEST(GradientWordsTest, TheLosssOwnGradientIsOne) {
     const Trace trace = block_with_loss();
     const Proof proof = explain(trace, *trace.find_named("grad.loss"), 0, 0, 0);
     EXPECT_EQ(proof.value, 1);
-    EXPECT_EQ(proof.remark, "the loss with respect to itself");
+    EXPECT_EQ(proof.remark, "the gradient of the loss with respect to itself is 1");
 }
 
 TEST(GradientStageTest, IsAStageWithANameAnUnitAndAHeadingOfItsOwn) {

@@ -119,7 +119,9 @@ TEST(ScriptsTest, EveryLabelOfAPngIsTheSameInSvgAndPdf) {
             const double same = likeness(own[i], theirs[i]);
             EXPECT_GT(same, k_least_likeness) << words[i];
             for (std::size_t j = 0; j < words.size(); ++j)
-                if (j != i) EXPECT_LT(likeness(own[i], theirs[j]), same) << words[i] << " " << words[j];
+                if (j != i) {
+                    EXPECT_LT(likeness(own[i], theirs[j]), same) << words[i] << " " << words[j];
+                }
         }
     }
 }

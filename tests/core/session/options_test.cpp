@@ -114,7 +114,7 @@ const std::map<std::string, std::vector<std::string>> k_values = {
     {"colormap", {"viridis", "cividis", "magma", "gray", "blues", "ink"}},
     {"theme", {"dark", "light", "contrast", "print"}},
     {"decimals", {"auto", "0", "6"}},
-    {"compose", {"none", "operands", "heads", "strip", "compare"}},
+    {"compose", {"none", "operands", "heads", "strip", "compare", "steps", "film"}},
     {"width", {"none", "20.0", "84.0", "2000.0"}},
     {"dpi", {"36.0", "300.0", "2400.0"}},
     {"font-size", {"4.0", "8.0", "36.0"}},
