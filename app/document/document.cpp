@@ -7,6 +7,7 @@
 #include "core/mechanism/mechanisms.h"
 #include "core/picture/shown_matrix.h"
 #include "core/session/applies.h"
+#include "core/session/comparisons.h"
 #include "core/session/examples.h"
 #include "core/session/sweep.h"
 
@@ -71,6 +72,7 @@ Document::Document(Session session, EvaluateOptions options, std::function<void(
 void Document::change(const std::function<void(Session&)>& edit, const std::string& gesture) {
     const Experiment before = session_.experiment;
     unused_.clear();  // `edit` may throw
+    presets_.reset();
     edit(session_);
     show_existing_parts(session_);
     settle_parameters(before, session_.experiment);
@@ -234,8 +236,18 @@ const std::string& Document::why_unused(const Option& option) {
     return known->second;
 }
 
+const std::vector<const ComparisonPreset*>& Document::presets() {
+    if (!presets_) {
+        presets_.emplace();
+        for (const ComparisonPreset& each : comparison_presets())
+            if (with_preset(session_, each)) presets_->push_back(&each);
+    }
+    return *presets_;
+}
+
 void Document::session_changed() {
     unused_.clear();
+    presets_.reset();
     if (follows_run_ && !is_of_run()) leave_run();
     if (is_of_run()) run_.trainer().film(untrained(session_.experiment));
     if (variation_) show_beside();

@@ -56,10 +56,10 @@ constexpr std::array k_live_comparisons = {
 
 /// The presets that would change something, as a menu.
 void preset_items(Desk& desk, const Ui& ui, const Run& run) {
-    for (const ComparisonPreset& preset : comparison_presets()) {
-        if (!with_preset(desk.document.session(), preset)) continue;
-        if (ImGui::MenuItem(std::string(preset.name).c_str())) apply(desk, preset);
-        tooltip(ui, std::string(preset.help));
+    const std::vector<const ComparisonPreset*> presets = desk.document.presets();  // a choice ends them
+    for (const ComparisonPreset* preset : presets) {
+        if (ImGui::MenuItem(std::string(preset->name).c_str())) apply(desk, *preset);
+        tooltip(ui, std::string(preset->help));
     }
     for (const LiveComparison& live : k_live_comparisons) {
         if (!live.applies(desk.document)) continue;
@@ -134,10 +134,9 @@ void invitation(Desk& desk, const Ui& ui, const Area& area, const Run& run) {
         y += ui.px(32);
         return pressed;
     };
-    for (const ComparisonPreset& preset : comparison_presets())
-        if (with_preset(desk.document.session(), preset) &&
-            chosen(std::string(preset.name), std::string(preset.help)))
-            apply(desk, preset);
+    const std::vector<const ComparisonPreset*> presets = desk.document.presets();  // a choice ends them
+    for (const ComparisonPreset* preset : presets)
+        if (chosen(std::string(preset->name), std::string(preset->help))) apply(desk, *preset);
     for (const LiveComparison& live : k_live_comparisons)
         if (live.applies(desk.document) && chosen(live.name, live.help)) run(action_named(live.action));
 }

@@ -5,6 +5,8 @@
 #include "app/document/interaction.h"
 #include "app/document/steps.h"
 #include "core/graph/stage_table.h"
+#include "core/session/comparisons.h"
+#include "core/session/examples.h"
 
 namespace attnscope {
 namespace {
@@ -32,6 +34,25 @@ TEST_F(DocumentTest, IsStaleUntilItsTraceIsThere) {
     EXPECT_TRUE(document.stale());
     settle();
     EXPECT_FALSE(document.stale());
+}
+
+TEST_F(DocumentTest, ItsComparisonsAreThoseOfTheSessionAsItIs) {
+    const auto expected = [&] {
+        std::vector<const ComparisonPreset*> presets;
+        for (const ComparisonPreset& each : comparison_presets())
+            if (with_preset(document.session(), each)) presets.push_back(&each);
+        return presets;
+    };
+    const std::vector<const ComparisonPreset*> before = document.presets();
+    EXPECT_EQ(before, expected());
+    EXPECT_FALSE(before.empty());
+    set([](Experiment& e) { e.weighting.mask = {MaskRule{.kind = MaskForm::causal}}; });
+    EXPECT_NE(document.presets(), before) << "the mask is causal already";
+    EXPECT_EQ(document.presets(), expected());
+    document.undo();
+    EXPECT_EQ(document.presets(), before);
+    document.open(load_example("bahdanau-alignment"), "");
+    EXPECT_EQ(document.presets(), expected());
 }
 
 TEST_F(DocumentTest, ChangingTheLookAloneComputesNothing) {
