@@ -1,5 +1,6 @@
 #include "app/cli/measure.h"
 
+#include <fmt/format.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
