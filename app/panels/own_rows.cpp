@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <stdexcept>
 
 #include "app/document/custom.h"
@@ -74,7 +73,8 @@ void scale_rows(Desk& desk, const Ui& ui, const Option& option) {
                                  {short_text(factor), "a number", "Multiply by any factor"}};
     if (!e.is_custom("scores"))
         kinds.insert(kinds.begin(),
-                     {"sqrt", "1/√d_k = " + short_text(Scale{}.factor(d_k)), "Divide by √d_k"});
+                     {"sqrt", "1/√d_k = " + short_text(Scale{.kind = Scale::Kind::sqrt}.factor(d_k)),
+                      "Divide by √d_k"});
     option_row(desk, ui, option, [&](float) {
         const std::string current = e.attention.scale.kind == Scale::Kind::number
                                         ? short_text(factor)

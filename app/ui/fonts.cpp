@@ -154,21 +154,22 @@ const BuiltFonts& FontLibrary::build(float scale, const CharacterRanges& more, c
                                      ShapedText& text) {
     Contents contents{scale, more, wide.originals(), font_folders()};
     if (contents != contents_) {
+        contents_ = {};  // filling may throw
+        fill(contents, wide, text);
         contents_ = std::move(contents);
-        fill(wide, text);
     }
     ImGui::GetIO().FontDefault = built_.fonts.body;
     return built_;
 }
 
-/// Draws the contents, whose stand-ins are those of `wide`.
-void FontLibrary::fill(const WideText& wide, ShapedText& text) {
+/// Draws `contents`, whose stand-ins are those of `wide`.
+void FontLibrary::fill(const Contents& contents, const WideText& wide, ShapedText& text) {
     atlas_.Clear();
     compat::choose_font_builder(atlas_);
     atlas_.Flags |= ImFontAtlasFlags_NoPowerOfTwoHeight;
     built_ = {};
     std::string missing;
-    const auto& [scale, more, originals, folders] = contents_;
+    const auto& [scale, more, originals, folders] = contents;
     const std::string fallback = find_font_file(folders, k_fallback).string();
     const std::string ideographs = find_font_file(folders, k_ideographs).string();
     const std::vector<ImWchar> others = imgui_ranges(more);

@@ -77,7 +77,6 @@ private:
     };
     const File& file(const std::string& path);
     ImFont* add(const std::string& path, float pixels_per_em, const ImWchar* ranges, ImFont* into);
-    void fill(const WideText& wide, ShapedText& text);
 
     /// What the pictures of the letters depend on.
     struct Contents {
@@ -87,6 +86,7 @@ private:
         std::vector<std::filesystem::path> folders;
         bool operator==(const Contents&) const = default;
     };
+    void fill(const Contents& contents, const WideText& wide, ShapedText& text);
 
     std::map<std::string, File> files_;
     ImFontAtlas atlas_;
