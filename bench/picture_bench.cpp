@@ -1,5 +1,5 @@
-// Exported heatmaps: the bytes of a PNG from a trace that is there. bench/peers/png_matplotlib.py runs them
-// beside matplotlib.
+// Exported heatmaps: the bytes of a PNG from a trace that is there. bench/compare.py runs them
+// beside matplotlib and seaborn.
 #include <benchmark/benchmark.h>
 
 #include <string>

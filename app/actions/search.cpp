@@ -120,7 +120,7 @@ void go_to(ActionContext& context, const Option& option) {
     for (const ViewSetting& each : k_view_settings)
         if (each.option == option.name)
             return context.document.change([&](Session& s) { s.presentation.view = each.view; });
-    context.interaction.reveal = option.name;
+    context.interaction.reveal = {std::string(option.name)};
     context.saved.panels.experiment_open = true;
 }
 

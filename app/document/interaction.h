@@ -18,6 +18,8 @@
 
 namespace attnscope {
 
+struct Question;
+
 /// A chip, as a query or as a key: one of the keys' sentence, or with Shift one of an only sentence.
 struct PointedToken {
     int token;
@@ -118,6 +120,12 @@ struct ExportForm {
     std::optional<FileForm> picker = {};  ///< of the folder, in place of the form while it is open
 };
 
+/// A setting whose row comes into sight.
+struct RevealedSetting {
+    std::string option;  ///< empty: none
+    bool gets_keyboard = true;
+};
+
 /// A file to be read in the background.
 struct OpenRequest {
     std::string path;
@@ -182,7 +190,8 @@ struct Interaction {
     bool copies_picture = false;          ///< the picture on screen is to be copied
     CustomForm custom_form;
     HistoryForm history_form;
-    std::string reveal;  ///< the option whose row comes into sight and gets the keyboard; empty: none
+    RevealedSetting reveal;
+    const Question* asked = nullptr;  ///< whose setting was brought into sight
     std::string palette_text;
     int palette_entry = 0;  ///< index of the search result that Enter picks
     MaskStroke stroke;

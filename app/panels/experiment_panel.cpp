@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "app/document/custom.h"
 #include "app/panels/own_rows.h"
@@ -9,6 +10,7 @@
 #include "core/graph/stage_table.h"
 #include "core/mechanism/mechanisms.h"
 #include "core/number_text.h"
+#include "core/session/questions.h"
 #include "core/utf8.h"
 
 namespace attnscope {
@@ -135,12 +137,20 @@ void other_sections_line(const Desk& desk, const Ui& ui) {
               fitted(ui.fonts.caption, text, width));
 }
 
+/// Brings the setting into sight that the question is about, once it is asked.
+void reveal_asked(Desk& desk) {
+    const Question* question = shown_question(desk);
+    if (std::exchange(desk.state.asked, question) == question || !question || !question->setting) return;
+    desk.state.reveal = {std::string(*question->setting), false};
+}
+
 void experiment_panel(Desk& desk, const Ui& ui, const Area& area) {
     ImGui::SetCursorScreenPos(area.min);
     ImGui::GetWindowDrawList()->AddRectFilled(area.min, area.max, ink(ui.theme.panel));
     ImGui::BeginChild("experiment", {area.width(), area.height()}, false);
     ImGui::SetCursorPos({0, ui.px(4)});
-    const Option* revealed = find_option(desk.state.reveal);
+    reveal_asked(desk);
+    const Option* revealed = find_option(desk.state.reveal.option);
     if (revealed) ui.controls.folded_sections.erase(std::string(name_of(revealed->section)));
     for (const OptionSection section : mechanism_of(desk.document.experiment()).sections) {
         ui.controls.section.name = name_of(section);
@@ -155,8 +165,8 @@ void experiment_panel(Desk& desk, const Ui& ui, const Area& area) {
     ImGui::Dummy({1, ui.px(12)});
     ImGui::EndChild();
     // What has no row now: it is set elsewhere, or has no effect.
-    if (!revealed || desk.state.reveal.empty()) return;
-    desk.state.reveal.clear();
+    if (!revealed || desk.state.reveal.option.empty()) return;
+    if (!std::exchange(desk.state.reveal, {}).gets_keyboard) return;
     const std::string unused = capitalized(desk.document.why_unused(*revealed));
     desk.state.notice = {unused.empty() ? std::string(revealed->help) : unused, false};
 }

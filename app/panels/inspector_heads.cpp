@@ -74,10 +74,11 @@ void head_row(const Column& c, const HeadValue& each, const std::optional<ScoreI
               ink(own ? c.ui.theme.text : c.ui.theme.secondary), name, Align::left,
               bars ? rows.label_room : right - c.left);
     if (bars && std::isfinite(each.value) && rows.largest > 0)
-        c.list->AddRectFilled(
-            {left, y + c.ui.px(3)},
-            {left + std::max(1.0f, std::abs(each.value) / rows.largest * (right - left)), y + c.ui.px(15)},
-            ink(rows.colors.color(each.value)), 1);
+        value_bar(
+            c.ui, *c.list,
+            {{left, y + c.ui.px(3)},
+             {left + std::max(1.0f, std::abs(each.value) / rows.largest * (right - left)), y + c.ui.px(15)}},
+            rows.colors.color(each.value));
     number(value_end, each.value, c.ui.theme.text);
     if (!score || !bars) return;
     number(largest_end, score->largest, c.ui.theme.secondary);

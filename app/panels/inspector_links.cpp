@@ -56,10 +56,11 @@ void strongest_links_list(Desk& desk, const Column& c) {
                   ink(hovered ? c.ui.theme.accent : c.ui.theme.text),
                   without_middle(c.ui.fonts.body, row + " → " + column, names));
         if (largest > 0)
-            c.list->AddRectFilled(
-                {bar, y + c.ui.px(5)},
-                {bar + std::max(1.0f, std::abs(each.value) / largest * c.ui.px(k_link_bar)), y + c.ui.px(16)},
-                ink(colors.color(each.value)), 1);
+            value_bar(c.ui, *c.list,
+                      {{bar, y + c.ui.px(5)},
+                       {bar + std::max(1.0f, std::abs(each.value) / largest * c.ui.px(k_link_bar)),
+                        y + c.ui.px(16)}},
+                      colors.color(each.value));
         draw_text(c.list, c.ui.fonts.mono_small, {c.right, y + c.ui.px(5)}, ink(c.ui.theme.secondary),
                   reading_text(each.value), Align::right);
     }

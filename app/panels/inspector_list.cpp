@@ -20,7 +20,7 @@ void bar(const Column& c, const BarScale& scale, float y, float height, double v
     if (!std::isfinite(value)) return;
     const float end = scale.zero + static_cast<float>(value) * scale.per_unit;
     const float left = std::min(end, scale.zero), right = std::max({end, scale.zero, left + 1});
-    c.list->AddRectFilled({left, y}, {right, y + height}, ink(color), 1);
+    value_bar(c.ui, *c.list, {{left, y}, {right, y + height}}, color);
 }
 
 void rest_of_list(Desk& desk, const Column& c, const char* id, int count, const std::string& others,

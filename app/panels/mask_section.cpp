@@ -91,7 +91,8 @@ void mask_row(Desk& desk, const Ui& ui, const Option& option, const MaskKind& ki
         ImGui::SameLine(0, ui.px(6));
         arguments_field(desk, ui, *index, width - ui.px(46));
     };
-    option_row(desk, ui, option, control, {.label = label, .help = std::string(kind.summary)});
+    option_row(desk, ui, option, control,
+               {.label = label, .help = std::string(kind.summary), .is_off = !index});
 }
 
 void show_stage(Desk& desk, const StageKey& key, const std::string& gesture = {}) {
@@ -144,7 +145,7 @@ void painted_row(Desk& desk, const Ui& ui, const Option& option) {
         if (small_button(ui, "paint", "paint…", "Shows the mask: click and drag to paint", width))
             begin_painting(desk);
     };
-    option_row(desk, ui, option, control, {.label = "Painted", .help = k_painted_help});
+    option_row(desk, ui, option, control, {.label = "Painted", .help = k_painted_help, .is_off = !mask});
 }
 
 }  // namespace

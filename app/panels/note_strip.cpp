@@ -135,6 +135,10 @@ void offers(Desk& desk, const Ui& ui, const Area& area, float right,
 
 }  // namespace
 
+const Question* shown_question(const Desk& desk) {
+    return shows(desk) ? question_with_note(desk.document.session().note) : nullptr;
+}
+
 std::string note_title(const Document& document) {
     const std::string& note = document.session().note;
     const Question* question = question_with_note(note);

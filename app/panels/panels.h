@@ -8,6 +8,8 @@
 
 namespace attnscope {
 
+struct Question;
+
 /// The actions of one menu, in a popup that is open.
 void action_items(const Ui& ui, ActionContext& context, std::string_view menu,
                   const std::function<void(const Action&)>& run);
@@ -24,6 +26,8 @@ float sentence_panel_height(Desk& desk, const Ui& ui, float window_width, float 
 /// The note of the open session or example, until it is closed: its name and at most three lines, cut off if
 /// they do not suffice.
 void note_strip(Desk& desk, const Ui& ui, const Area& area, const std::function<void(const Action&)>& run);
+/// The question that the note on screen answers; nullptr: none.
+const Question* shown_question(const Desk& desk);
 /// The heading of the note: the question that it answers, or the name of the example or file; and a remark
 /// that the note may no longer apply if the experiment has changed since.
 std::string note_title(const Document& document);

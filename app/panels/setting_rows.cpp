@@ -8,7 +8,9 @@
 #include <utility>
 
 #include "app/panels/own_rows.h"
+#include "app/panels/panels.h"
 #include "core/number_text.h"
+#include "core/session/questions.h"
 #include "core/utf8.h"
 
 namespace attnscope {
@@ -46,7 +48,8 @@ bool leaves_out(Desk& desk, const Ui& ui, std::string_view option, const std::st
     const std::string& section = ui.controls.section.name;
     if (section.empty()) return false;
     ui.controls.section.left_out.push_back({label, why});
-    if (desk.state.reveal == option) ui.controls.whole_sections.insert(section);
+    if (desk.state.reveal.option == option && desk.state.reveal.gets_keyboard)
+        ui.controls.whole_sections.insert(section);
     return !ui.controls.whole_sections.contains(section);
 }
 
@@ -128,9 +131,13 @@ bool row_label(const Ui& ui, const RowPlace& place, const std::string& label, st
     return reset;
 }
 
-/// Gives the first control of the row that was searched for the keyboard, or brings the row into sight.
+/// Brings the row into sight, and gives its first control the keyboard if the row was searched for.
 void reveal_row(Desk& desk, const Ui& ui, std::size_t first_control, const std::string& disabled) {
-    desk.state.reveal.clear();
+    const bool gets_keyboard = std::exchange(desk.state.reveal, {}).gets_keyboard;
+    if (!gets_keyboard) {
+        if (!ImGui::IsItemVisible()) ImGui::SetScrollHereY(0.5f);
+        return;
+    }
     if (!disabled.empty()) desk.state.notice = {disabled, false};
     ControlFocus& focus = ui.controls.focus;
     if (focus.drawn.size() > first_control) {
@@ -139,6 +146,15 @@ void reveal_row(Desk& desk, const Ui& ui, std::size_t first_control, const std::
     } else {
         ImGui::SetScrollHereY(0.5f);
     }
+}
+
+/// Marks the row of the setting that the note's question is about, as the note is marked.
+void mark_if_asked(const Desk& desk, const Ui& ui, const RowPlace& place, const Option& option) {
+    const Question* question = shown_question(desk);
+    if (!question || question->setting != option.name) return;
+    ImGui::GetWindowDrawList()->AddRectFilled({place.window_x, place.at.y},
+                                              {place.window_x + ui.px(3), place.at.y + ui.px(k_row_height)},
+                                              ink(ui.theme.accent, 0.8f));
 }
 
 }  // namespace
@@ -154,6 +170,7 @@ void option_row(Desk& desk, const Ui& ui, const Option& option,
     const RowPlace place = next_row(ui);
     light(ui, option.name,
           {place.at, {place.window_x + place.left + place.width, place.at.y + ui.px(k_row_height)}});
+    if (!words.is_off) mark_if_asked(desk, ui, place, option);
     bool reset = row_label(ui, place, label, option.symbol, enabled ? help : disabled, enabled);
 
     ImGui::SetCursorPos({place.left, place.top});
@@ -164,7 +181,7 @@ void option_row(Desk& desk, const Ui& ui, const Option& option,
     desk.state.control_label = label;
     const std::size_t first = ui.controls.focus.drawn.size();
     control(place.width);
-    if (desk.state.reveal == option.name.text()) reveal_row(desk, ui, first, disabled);
+    if (desk.state.reveal.option == option.name.text()) reveal_row(desk, ui, first, disabled);
     ui.controls.disabled = false;
     desk.state.control_label.clear();
     ImGui::EndDisabled();

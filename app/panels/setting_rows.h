@@ -32,6 +32,7 @@ void setting_rows(Desk& desk, const Ui& ui, const Option& option);
 struct RowWords {
     std::string label = {};
     std::string help = {};
+    bool is_off = false;  ///< one of several, which does nothing as it is set
 };
 
 /// A row with an option's label, symbol and help, and its control: calls `control` with the available width.

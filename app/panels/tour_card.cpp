@@ -41,7 +41,7 @@ void go_to(Desk& desk, int step) {
     const TourStep& of = tour_steps()[static_cast<std::size_t>(step)];
     if (of.option.empty()) return;
     desk.saved.panels.experiment_open = true;
-    desk.state.reveal = of.option;
+    desk.state.reveal = {std::string(of.option)};
 }
 
 void buttons(Desk& desk, const Ui& ui, const Area& card) {

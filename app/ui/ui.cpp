@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "app/platform/imgui_compat.h"
+#include "core/picture/color.h"
 #include "core/text/tokenizer.h"
 
 namespace attnscope {
@@ -87,6 +88,13 @@ std::vector<std::string> broken_lines(ImFont* font, const std::string& text, flo
         while (at < end && *at == ' ') ++at;
     }
     return lines;
+}
+
+void value_bar(const Ui& ui, ImDrawList& list, const Area& area, Rgb8 color) {
+    list.AddRectFilled(area.min, area.max, ink(color), 1);
+    const bool has_inside = std::min(area.width(), area.height()) >= 3;
+    if (has_inside && contrast_ratio(color, ui.theme.background) < k_least_shape_contrast)
+        list.AddRect(area.min, area.max, ink(ui.theme.faint), 1);
 }
 
 void light(const Ui& ui, std::string_view name, const Area& area) {

@@ -63,6 +63,9 @@ std::vector<std::string> broken_lines(ImFont* font, const std::string& text, flo
 /// Adds an item: text wrapped at `width` pixels, in the current font and color.
 void wrapped_text(const std::string& text, float width);
 
+/// A bar in the color of its value, outlined where that color hardly differs from the background.
+void value_bar(const Ui& ui, ImDrawList& list, const Area& area, Rgb8 color);
+
 /// Says where the control called `name` stands: the tour may point at it.
 void light(const Ui& ui, std::string_view name, const Area& area);
 

@@ -103,9 +103,10 @@ void bars(const Column& c, const char* id, float left, float width, const AxisPl
         const float gap = words.pitch >= c.ui.px(8) ? c.ui.px(1.5f) : 0;
         const bool closed = shown.closed(step, j);
         if (std::isfinite(value) && !closed)
-            list->AddRectFilled({std::min(zero, end), words.begin(j) + gap},
-                                {std::max({zero, end, std::min(zero, end) + 1}), words.begin(j + 1) - gap},
-                                ink(scale.color(value)));
+            value_bar(c.ui, *list,
+                      {{std::min(zero, end), words.begin(j) + gap},
+                       {std::max({zero, end, std::min(zero, end) + 1}), words.begin(j + 1) - gap}},
+                      scale.color(value));
         if (written)
             draw_text(list, c.ui.fonts.mono_small,
                       {left + width, words.middle(j) - compat::font_size(*c.ui.fonts.mono_small) / 2},

@@ -182,8 +182,8 @@ void compare_row(Desk& desk, const Ui& ui, const CompareScene& scene, const Area
         const auto bar = [&](const std::optional<float>& value, float top) {
             if (!value || !std::isfinite(*value)) return;
             const float from = x_of(std::min<double>(0, *value)), to = x_of(std::max<double>(0, *value));
-            list->AddRectFilled({from, top}, {std::max(to, from + 1), top + ui.px(8)},
-                                ink(scale.color(*value)), 1);
+            value_bar(ui, *list, {{from, top}, {std::max(to, from + 1), top + ui.px(8)}},
+                      scale.color(*value));
         };
         bar(each.a, y + ui.px(1));
         bar(each.b, y + ui.px(10));

@@ -52,9 +52,10 @@ void row_profile(const Ui& ui, const ShownStage& shown, const MatrixPlace& place
             const float value = strongest(values, first, end);
             const float height = ends.height_of(value, area.height());
             if (value != 0)
-                list.AddRectFilled({x, value > 0 ? zero - std::max(1.0f, height) : zero},
-                                   {right, value > 0 ? zero : zero + std::max(1.0f, height)},
-                                   ink(scale.color(value)));
+                value_bar(ui, list,
+                          {{x, value > 0 ? zero - std::max(1.0f, height) : zero},
+                           {right, value > 0 ? zero : zero + std::max(1.0f, height)}},
+                          scale.color(value));
             x = right;
         }
     list.AddLine({area.min.x, zero}, {area.max.x, zero}, ink(ui.theme.line));

@@ -187,7 +187,7 @@ void bar(const Context& c, int step, int i) {
     else if (std::isfinite(shown) && shown != 0) {
         const float end = std::clamp(at.zero + static_cast<float>(shown) * at.per_unit, at.left, at.right);
         const float low = std::min(end, at.zero), high = std::max({end, at.zero, low + 1});
-        c.list->AddRectFilled({low, at.top}, {high, at.bottom}, ink(colors_of(c, step).color(number)), 1);
+        value_bar(c.ui, *c.list, {{low, at.top}, {high, at.bottom}}, colors_of(c, step).color(number));
     }
     if (grown(c.scene, step) <= 0 && !adds_up) return;
     const Area& column = c.at.columns[static_cast<std::size_t>(step)];
@@ -590,9 +590,10 @@ void staircase(const Ui& ui, const ShownSum& of, const Area& plot, double low, d
     const float gap = pitch >= ui.px(6) ? ui.px(1.5f) : 0;
     const auto block = [&](int k, double from, double to, Rgb8 color) {
         const float top = std::min(y(from), y(to));
-        list->AddRectFilled({x(k) + gap, top},
-                            {std::max(x(k + 1) - gap, x(k) + 1), std::max({y(from), y(to), top + 1})},
-                            ink(color), 1);
+        value_bar(
+            ui, *list,
+            {{x(k) + gap, top}, {std::max(x(k + 1) - gap, x(k) + 1), std::max({y(from), y(to), top + 1})}},
+            color);
     };
     const auto name = [&](int k, Rgb8 color, const std::string& text, float width) {
         draw_text(list, ui.fonts.mono_small, {x(k + 0.5), plot.max.y + ui.px(2)}, ink(color), text,

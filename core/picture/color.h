@@ -25,6 +25,8 @@ double luminance(Rgb8 color);
 double contrast_ratio(Rgb8 a, Rgb8 b);
 /// The minimum contrast of every text (WCAG 2.1, level AA).
 inline constexpr double k_least_contrast = 4.5;
+/// The minimum contrast of a shape that bears meaning (WCAG 2.1, 1.4.11).
+inline constexpr double k_least_shape_contrast = 3;
 
 /// `color`, mixed with as much of `text` as it needs to have k_least_contrast on `background`.
 Rgb8 legible_color(Rgb8 color, Rgb8 background, Rgb8 text);

@@ -1,9 +1,11 @@
 // The questions that learners bring, each with a session that answers it.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string_view>
 
+#include "core/experiment/option_names.h"
 #include "core/session/session.h"
 
 namespace attnscope {
@@ -13,6 +15,8 @@ struct Question {
     std::string_view look;     ///< what to look at in the session, in one or two sentences
     std::string_view example;  ///< that the session is made from
     std::string_view preset;   ///< the ComparisonPreset that is applied; "" if none
+    /// The setting that it is about, whose row the panel marks.
+    std::optional<OptionName> setting;
     /// Sets the view, the stage and the cell to look at.
     void (*show)(Presentation& presentation);
     /// Sets what makes the answer plain, before the preset; nullptr: nothing.

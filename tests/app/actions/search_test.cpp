@@ -131,7 +131,7 @@ TEST_F(SearchTest, ASettingOfAViewOpensTheViewThatHasIt) {
 TEST_F(SearchTest, AValueIsSetAndItsRowIsShown) {
     run("mask: causal");
     EXPECT_EQ(document.experiment().weighting.mask.size(), 1u);
-    EXPECT_EQ(interaction.reveal, "mask");
+    EXPECT_EQ(interaction.reveal.option, "mask");
     run("score: additive");
     EXPECT_EQ(document.experiment().attention.score, Score::additive);
     run("output projection: on");

@@ -36,7 +36,7 @@ TEST_F(SearchDialogTest, EverySettingIsShownOrSaysWhereItIs) {
         std::ranges::replace(name, '-', ' ');
         interaction().notice = {};
         look_for(name);
-        EXPECT_TRUE(interaction().reveal.empty());
+        EXPECT_TRUE(interaction().reveal.option.empty());
         if (interaction().dialog == Dialog::exporting) {
             press(Key::escape);
             ++elsewhere;

@@ -5,6 +5,7 @@
 #include "core/session/questions.h"
 #include "tests/interface.h"
 #include "tests/keys.h"
+#include "tests/picture_fixture.h"
 #include "tests/sanitized.h"
 #include "tests/window_picture.h"
 
@@ -83,6 +84,36 @@ TEST_F(QuestionsWindowTest, EachIsAnsweredInTwoClicks) {
         click_at(place_of("##Popup", {std::string(question.text)}));
         expect_answer(question);
     }
+}
+
+/// The question about the seed is about how the projections are drawn, whose section is folded at first.
+TEST_F(QuestionsWindowTest, ItsSettingIsMarkedAndInSight) {
+    if (!window) GTEST_SKIP();
+    const Question& question = questions()[5];
+    ASSERT_EQ(question.setting, OptionName("projection"));
+    /// At the left end of a row; the rows are named as for place_of.
+    const auto mark_of = [&](const std::vector<std::string>& row) {
+        const ImVec2 label = place_of("/experiment_", row);
+        const ImGuiWindow* panel = find_window("/experiment_");
+        const Pixels shown = without_alpha(picture());
+        return panel ? pixel(shown, static_cast<int>(panel->Pos.x) + 1, static_cast<int>(label.y)) : Rgb8{};
+    };
+    const auto is_marked = [&](const std::vector<std::string>& row) {
+        return mark_of(row) != mark_of({"Temperature", "label"});
+    };
+    const std::vector<std::string> init = {"projection", "Init", "label"};
+    ASSERT_TRUE(workspace->controls().folded_sections.contains("Projections"));
+    const ImGuiID focus = workspace->controls().focus.id;
+    click_at(place_of("attnscope", {"Help"}));
+    click_at(place_of("##Popup", {std::string(question.text)}));
+    settle();
+    EXPECT_FALSE(workspace->controls().folded_sections.contains("Projections"));
+    EXPECT_TRUE(is_marked(init));
+    EXPECT_FALSE(is_marked({"Factor", "label"}));
+    EXPECT_EQ(workspace->controls().focus.id, focus) << "Space and the arrow keys stay the view's";
+    click_at(place_of("attnscope", {"close note"}));
+    settle();
+    EXPECT_FALSE(is_marked(init));
 }
 
 }  // namespace

@@ -1,24 +1,73 @@
 #!/usr/bin/python3
-"""Steps per second of a training task in PyTorch and in attnscope, in turn, one thread each:
+"""The same work in PyTorch, for bench/compare.py: reads a work a line, answers with its milliseconds.
 
-    bench/peers/train_torch.py build/release/bin/attnscope [--task induction] [--steps 100] [--rounds 5]
+    bench/peers/torch_peer.py THREADS      then, for example: forward 128 512 8
 
-Needs python3-torch. The model is that of `attnscope train --task …` (core/learn/tasks.cpp), written as PyTorch is
-usually written: the whole batch at once, eager. Initial values and sentences differ, sizes and work do not.
+    product N             two N × N matrices multiplied
+    forward N D HEADS     X (N × D) and four D × D projections given; every head's weights and the output kept: the faster of
+                          nn.MultiheadAttention (weights per head) and the plain operators
+    survey N D            the maximum and the sum of every row of softmax(Q Kᵀ ÷ √D), N × N never in memory as a whole
+    step TASK             a step of training: the model of `attnscope train --task TASK` (core/learn/tasks.cpp), as PyTorch is
+                          usually written: the whole batch at once, eager. Initial values and sentences differ, sizes do not.
+
+float32. Needs python3-torch and libopenblas0-pthread.
 """
-import argparse
-import json
 import math
 import os
 import statistics
-import subprocess
+import sys
 import time
 
-os.environ["OMP_NUM_THREADS"] = "1"
+os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = sys.argv[1]
+if "avx512f" in open("/proc/cpuinfo").read():
+    os.environ.setdefault("OPENBLAS_CORETYPE", "SKYLAKEX")  # Debian's OpenBLAS takes slow kernels on newer processors
 import torch
 import torch.nn.functional as F
 
-torch.set_num_threads(1)
+torch.set_num_threads(int(sys.argv[1]))
+torch.manual_seed(0)
+
+
+def milliseconds(work, seconds=0.5):
+    """The median of at least five calls, after one that is not timed."""
+    work()
+    times, end = [], time.perf_counter() + seconds
+    while time.perf_counter() < end or len(times) < 5:
+        start = time.perf_counter()
+        work()
+        times.append((time.perf_counter() - start) * 1000)
+    return statistics.median(times)
+
+
+def product(n):
+    a, b = torch.randn(n, n), torch.randn(n, n)
+    return milliseconds(lambda: a @ b)
+
+
+def forward(n, d, heads):
+    module = torch.nn.MultiheadAttention(d, heads, batch_first=True).eval()
+    x = torch.randn(1, n, d)
+    projections = [torch.randn(d, d) / math.sqrt(d) for _ in range(4)]
+
+    def plain():
+        q, k, v = ((x @ w).view(1, n, heads, d // heads).transpose(1, 2) for w in projections[:3])
+        weights = (q @ k.transpose(-1, -2) / math.sqrt(d // heads)).softmax(-1)
+        return weights, (weights @ v).transpose(1, 2).reshape(1, n, d) @ projections[3]
+
+    with torch.inference_mode():
+        return min(milliseconds(lambda: module(x, x, x, need_weights=True, average_attn_weights=False)), milliseconds(plain))
+
+
+def survey(n, d, rows=512):
+    """Once, as it takes seconds."""
+    q, k = torch.randn(n, d), torch.randn(n, d)
+    start = time.perf_counter()
+    with torch.inference_mode():
+        for block in q.split(rows):
+            scores = block @ k.T / math.sqrt(d)
+            largest = scores.amax(-1, keepdim=True)
+            (scores - largest).exp_().sum(-1)
+    return (time.perf_counter() - start) * 1000
 
 
 def induction(batch):
@@ -120,11 +169,11 @@ class Translator(torch.nn.Module):
         return self.out(torch.stack(outputs, 1))
 
 
-def torch_rate(task, steps):
+def step(name, steps=100):
+    task = TASKS[name]
     model = Translator() if "clip" in task else Stack(task)
     optimizer = task["optimizer"](model.parameters())
     batches = [task["draw"](task["batch"]) for _ in range(steps)]  # drawing is not timed
-
     start = time.perf_counter()
     for tokens, targets in batches:
         loss = F.cross_entropy(model(tokens).flatten(0, 1), targets.flatten(), ignore_index=-1)
@@ -133,33 +182,10 @@ def torch_rate(task, steps):
         if "clip" in task:
             torch.nn.utils.clip_grad_norm_(model.parameters(), task["clip"])
         optimizer.step()
-    return steps / (time.perf_counter() - start)
+    return (time.perf_counter() - start) * 1000 / steps
 
 
-def our_rate(program, name, steps):
-    """Drawing the sentences is timed."""
-    command = ["taskset", "-c", "0", program, "train", "--task", name, "--steps", str(steps), "--json"]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    return steps / json.loads(done.stdout)["seconds"]
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("program")
-    parser.add_argument("--task", choices=TASKS, default="induction")
-    parser.add_argument("--steps", type=int, default=100)
-    parser.add_argument("--rounds", type=int, default=5)
-    arguments = parser.parse_args()
-    task = TASKS[arguments.task]
-    torch_rate(task, 10)  # warms up
-    ratios, ours, theirs = [], [], []
-    for _ in range(arguments.rounds):
-        theirs.append(torch_rate(task, arguments.steps))
-        ours.append(our_rate(arguments.program, arguments.task, arguments.steps))
-        ratios.append(ours[-1] / theirs[-1])
-    print(f"{arguments.task}: steps per second, medians of {arguments.rounds} rounds: PyTorch {torch.__version__} "
-          f"{statistics.median(theirs):.0f}, attnscope {statistics.median(ours):.0f}; ratio {statistics.median(ratios):.2f} "
-          f"({min(ratios):.2f} to {max(ratios):.2f})")
-
-
-main()
+WORKS = {work.__name__: work for work in (product, forward, survey, step)}
+for line in sys.stdin:
+    name, *sizes = line.split()
+    print(WORKS[name](*(int(size) if size.isdigit() else size for size in sizes)), flush=True)
