@@ -113,6 +113,13 @@ struct ViewSetting {
 constexpr ViewSetting k_view_settings[] = {
     {"mass", ViewKind::lines}, {"head-names", ViewKind::heads}, {"sweep", ViewKind::sweep}};
 
+/// A setting that is typed above the views.
+struct TypedSetting {
+    OptionName option;
+    ActionName action;
+};
+constexpr TypedSetting k_typed_settings[] = {{"text", "edit.sentence"}, {"text2", "edit.second_sentence"}};
+
 /// Shows where an option is set: its row in the panel; its view; the dialog of what is exported; the
 /// sentence.
 void go_to(ActionContext& context, const Option& option) {
@@ -120,6 +127,8 @@ void go_to(ActionContext& context, const Option& option) {
     for (const ViewSetting& each : k_view_settings)
         if (each.option == option.name)
             return context.document.change([&](Session& s) { s.presentation.view = each.view; });
+    for (const TypedSetting& each : k_typed_settings)
+        if (each.option == option.name) return run_action(action_named(each.action), context);
     context.interaction.reveal = {std::string(option.name)};
     context.saved.panels.experiment_open = true;
 }

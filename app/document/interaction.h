@@ -191,7 +191,7 @@ struct Interaction {
     CustomForm custom_form;
     HistoryForm history_form;
     RevealedSetting reveal;
-    const Question* asked = nullptr;  ///< whose setting was brought into sight
+    const Question* asked = nullptr;  ///< whose settings were brought into sight
     std::string palette_text;
     int palette_entry = 0;  ///< index of the search result that Enter picks
     MaskStroke stroke;

@@ -17,7 +17,7 @@ Matrix computed(const TileRequest& request, const std::stop_token& cancel) {
     if (request.what == TileRequest::What::preview)
         return is_of_pairs(*request.stage->info) ? buffer.on_demand()->preview(head, k_preview_bands, cancel)
                                                  : buffer.on_demand()->sample(head, k_sampled_rows, cancel);
-    return buffer.on_demand()->tile(head, request.level, Pool::dominant, request.region, cancel);
+    return buffer.on_demand()->tile(head, request.level, request.pool, request.region, cancel);
 }
 
 std::size_t bytes_of_tile(const Matrix& values) {
@@ -104,7 +104,7 @@ void TileMaker::run(const std::stop_token& end) {
             has_news_ = true;
             bytes_ += bytes_of_tile(*values);
             made_.push_front({request.stage, request.head, request.what, request.level, request.region,
-                              std::move(values)});
+                              request.pool, std::move(values)});
             while (bytes_ > k_kept_bytes && made_.size() > 1) {
                 bytes_ -= bytes_of_tile(*made_.back().values);
                 made_.pop_back();

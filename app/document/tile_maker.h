@@ -18,15 +18,16 @@ namespace attnscope {
 /// Part of a head of a stage whose values are computed on demand.
 struct TileRequest {
     enum class What {
-        tile,     ///< OnDemandValues::tile(), strongest values
-        preview,  ///< OnDemandValues::preview(), or sample() where columns are features; level and region
-                  ///< are not used
+        tile,     ///< OnDemandValues::tile()
+        preview,  ///< OnDemandValues::preview(), or sample() where columns are features; level, region and
+                  ///< pool are not used
     };
     StagePtr stage;
     int head = 0;  ///< −1: the mean
     What what = What::tile;
     int level = 0;
     Region region = {};
+    Pool pool = Pool::dominant;
     bool operator==(const TileRequest&) const = default;
 };
 
@@ -59,11 +60,12 @@ private:
         TileRequest::What what;
         int level;
         Region region;
+        Pool pool;
         std::shared_ptr<const Matrix> values;
 
         bool is(const TileRequest& of) const {
             return what == of.what && head == of.head && level == of.level && region == of.region &&
-                   stage.lock() == of.stage;
+                   pool == of.pool && stage.lock() == of.stage;
         }
     };
     void run(const std::stop_token& end);

@@ -137,11 +137,13 @@ void other_sections_line(const Desk& desk, const Ui& ui) {
               fitted(ui.fonts.caption, text, width));
 }
 
-/// Brings the setting into sight that the question is about, once it is asked.
-void reveal_asked(Desk& desk) {
+/// Unfolds the settings that the question is about, once it is asked, and brings the first into sight.
+void reveal_asked(Desk& desk, const Ui& ui) {
     const Question* question = shown_question(desk);
-    if (std::exchange(desk.state.asked, question) == question || !question || !question->setting) return;
-    desk.state.reveal = {std::string(*question->setting), false};
+    if (std::exchange(desk.state.asked, question) == question || !question) return;
+    for (const OptionName setting : question->settings)
+        ui.controls.folded_sections.erase(std::string(name_of(option_named(setting).section)));
+    if (!question->settings.empty()) desk.state.reveal = {std::string(question->settings.front()), false};
 }
 
 void experiment_panel(Desk& desk, const Ui& ui, const Area& area) {
@@ -149,7 +151,7 @@ void experiment_panel(Desk& desk, const Ui& ui, const Area& area) {
     ImGui::GetWindowDrawList()->AddRectFilled(area.min, area.max, ink(ui.theme.panel));
     ImGui::BeginChild("experiment", {area.width(), area.height()}, false);
     ImGui::SetCursorPos({0, ui.px(4)});
-    reveal_asked(desk);
+    reveal_asked(desk, ui);
     const Option* revealed = find_option(desk.state.reveal.option);
     if (revealed) ui.controls.folded_sections.erase(std::string(name_of(revealed->section)));
     for (const OptionSection section : mechanism_of(desk.document.experiment()).sections) {

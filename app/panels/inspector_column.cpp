@@ -10,11 +10,20 @@
 
 namespace attnscope {
 
+bool is_of_weights(const Stage& stage) {
+    return stage.info->unit == Unit::probability && stage.part == StageKey::Part::value;
+}
+
 std::string value_text(double value) {
     const double magnitude = std::abs(value);
     if (!std::isfinite(value) || (magnitude != 0 && (magnitude < 1e-3 || magnitude >= 1e5)))
         return short_text(value);
     return fixed_text(value, magnitude < 10 ? 4 : 3);
+}
+
+std::string value_text(const Column& c, double value) {
+    const bool is_small = value > 0 && value < 1e-3;
+    return c.of_weights && is_small ? "< 0.001" : value_text(value);
 }
 
 void heading(const Column& c, const std::string& title, const std::string& derived) {
@@ -37,18 +46,18 @@ void put_beside(const Column& c, const std::string& label, float beside, float b
     if (!fits) c.advance(17);
 }
 
-void explain_label(const Column& c, const std::string& help, float y, float width) {
+void explain_label(const Column& c, const std::string& help, float y, float width, float height) {
     if (help.empty()) return;
     const ImVec2 before = ImGui::GetCursorScreenPos();
     ImGui::SetCursorScreenPos({c.left, y});
-    ImGui::Dummy({std::max(1.0f, width), c.ui.px(24)});
+    ImGui::Dummy({std::max(1.0f, width), c.ui.px(height)});
     tooltip(c.ui, help);
     ImGui::SetCursorScreenPos(before);
 }
 
 void line(const Column& c, const ProofStep& step, bool rule) {
     const auto& [label, value, help] = step;
-    const std::string text = value_text(value);
+    const std::string text = value_text(c, value);
     const float top = c.y();
     put_beside(c, label, text_width(c.ui.fonts.mono, text), 4);
     explain_label(c, help, top, std::min(text_width(c.ui.fonts.body, label), c.width() / 2));

@@ -90,7 +90,8 @@ std::optional<ComparedCells> compared_cells(const Desk& desk) {
     return ComparedCells{comparison, a, b, head_of(side_a, *a), head_of(side_b, *b), {row, column}, *cell};
 }
 
-void compare_proofs(Desk& desk, const Column& c, const ComparedCells& cells) {
+void compare_proofs(Desk& desk, Column c, const ComparedCells& cells) {
+    c.of_weights = is_of_weights(*cells.stage_b);
     const Trace& trace = *cells.comparison->of.b.trace;
     const auto proofs = [&](const Cell& in_a, const Cell& in_b) {
         return std::pair<const Proof&, const Proof&>(
@@ -117,8 +118,11 @@ void compare_proofs(Desk& desk, const Column& c, const ComparedCells& cells) {
         const auto of_a = weight_of_score(*cells.comparison->of.a.trace, *cells.stage_a, cells.head_a,
                                           in_a.row, in_a.column),
                    of_b = weight_of_score(trace, *cells.stage_b, cells.head_b, in_b.row, in_b.column);
+        Column of_weights = c;
+        of_weights.of_weights = true;
         if (of_a && of_b)
-            proof_table_line(c, {"becomes weight", "The weight that this score becomes", *of_a, *of_b},
+            proof_table_line(of_weights,
+                             {"becomes weight", "The weight that this score becomes", *of_a, *of_b},
                              Differs::marked);
     };
     outcome(cells.a, cells.b);

@@ -20,6 +20,6 @@ struct ComparedCells {
 /// The cells that the comparison view points at or holds locked; nullopt while another view is open, or where
 /// A or B has no such cell.
 std::optional<ComparedCells> compared_cells(const Desk& desk);
-void compare_proofs(Desk& desk, const Column& c, const ComparedCells& cells);
+void compare_proofs(Desk& desk, Column c, const ComparedCells& cells);
 
 }  // namespace attnscope

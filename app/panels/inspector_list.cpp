@@ -34,7 +34,7 @@ void rest_of_list(Desk& desk, const Column& c, const char* id, int count, const 
         draw_text(c.list, c.ui.fonts.caption, {c.left, c.y() + c.ui.px(5)}, ink(c.ui.theme.secondary), others,
                   Align::left, room);
     ImGui::SetCursorScreenPos({c.right - width, c.y()});
-    if (small_button(c.ui, id, label.c_str(), "", width)) whole = !whole;
+    if (small_button(c.ui, id, label.c_str(), "All of a list, or the largest alone", width)) whole = !whole;
     ImGui::SetCursorScreenPos({c.left, ImGui::GetCursorScreenPos().y});
     c.advance(4);
 }

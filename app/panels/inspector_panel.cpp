@@ -48,9 +48,7 @@ void title(const Column& c, const Trace& trace, const InspectedCell& at, const P
         kind += at.head < 0 ? ", mean of heads" : fmt::format(", head {}", at.head + 1);
     const std::string place = fmt::format("row {} · column {}", at.cell.row + 1, at.cell.column + 1);
     heading(c, upper(kind), place);
-    const bool is_weight = at.stage->info->unit == Unit::probability;
-    const std::string value =
-        is_weight && std::abs(proof.value) < 0.001F ? reading_text(proof.value) : value_text(proof.value);
+    const std::string value = value_text(c, proof.value);
     const float room = c.width() - text_width(c.ui.fonts.mono_large, value) - c.ui.px(12);
     // In a narrow panel the value is on its own line.
     const bool two_lines =
@@ -58,6 +56,7 @@ void title(const Column& c, const Trace& trace, const InspectedCell& at, const P
     draw_text(c.list, c.ui.fonts.title, {c.left, c.y() - c.ui.px(2)}, ink(c.ui.theme.text),
               cell_name(c, trace, at, two_lines ? c.width() : room));
     if (two_lines) c.advance(27);
+    explain_label(c, exact_text(proof.value), c.y(), c.width(), 27);
     draw_text(c.list, c.ui.fonts.mono_large, {c.right, c.y() - c.ui.px(3)}, ink(color), value, Align::right);
     c.advance(30);
 }
@@ -120,6 +119,8 @@ void row(Desk& desk, const Column& c, const Proof& proof, const InspectedCell& a
                   ink(own ? c.ui.theme.text : c.ui.theme.secondary), legible(each.label), Align::right,
                   label_width);
         if (bars) bar(c, scale, y + c.ui.px(3), c.ui.px(12), each.value, colors.color(each.value));
+        explain_label(c, fmt::format("{}   {}", each.label, each.closed ? "closed" : exact_text(each.value)),
+                      y, c.width(), 18);
         draw_text(c.list, c.ui.fonts.mono_small, {c.right, y + c.ui.px(2)},
                   ink(each.closed ? c.ui.theme.faint : c.ui.theme.text), bar_text(each), Align::right);
     });
@@ -223,7 +224,8 @@ void nothing_pointed_at(Desk& desk, const Column& c) {
     if (desk.document.trace()) strongest_links_list(desk, c);
 }
 
-void proof_of(Desk& desk, const Column& c, const InspectedCell& at) {
+void proof_of(Desk& desk, Column c, const InspectedCell& at) {
+    c.of_weights = is_of_weights(*at.stage);
     const Trace& trace = *desk.document.slot(at.slot)->trace;
     HeadChoice head{HeadChoice::Kind::one, std::max(at.head, 0)};
     if (at.head < 0) head = {HeadChoice::Kind::mean};

@@ -96,6 +96,10 @@ void terms(Desk& desk, const Column& c, const Proof& proof, const std::string& o
                 ColorScale{&map, -magnitude, magnitude}.color(term.product()));
         draw_text(c.list, c.ui.fonts.mono_small, {c.right, y + c.ui.px(2)}, ink(c.ui.theme.text),
                   fixed_text(term.product(), decimals), Align::right);
+        explain_label(c,
+                      fmt::format("{}: {} × {} = {}", term.label, exact_text(term.left),
+                                  exact_text(term.right), exact_text(term.product())),
+                      y, c.width(), at.two_lines ? 34 : 19);
     });
     double others = proof.terms_sum;
     for (const int i : shown) others -= product(i);

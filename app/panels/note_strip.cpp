@@ -20,8 +20,8 @@ namespace attnscope {
 namespace {
 
 constexpr float k_note_margin = 16, k_padding = 7, k_line = 18;
-constexpr float k_cross = 22;    ///< the close button
-constexpr float k_widest = 980;  ///< units; longer lines are hard to read
+constexpr float k_cross = 22;     ///< the close button
+constexpr float k_widest = 1240;  ///< units; longer lines are hard to read
 constexpr int k_note_lines = 3;
 
 bool shows(const Desk& desk) {
@@ -127,8 +127,10 @@ void offers(Desk& desk, const Ui& ui, const Area& area, float right,
         if (!offer.is_shown(desk)) continue;
         right -= offer_width(ui, offer);
         ImGui::SetCursorScreenPos({right, (area.min.y + area.max.y - height) / 2});
-        if (small_button(ui, offer.action.c_str(), label_of(offer), "", offer_width(ui, offer)))
-            return run(action_named(offer.action));
+        const Action& action = action_named(offer.action);
+        if (small_button(ui, offer.action.c_str(), label_of(offer), std::string(action.help).c_str(),
+                         offer_width(ui, offer)))
+            return run(action);
         right -= ui.px(8);
     }
 }

@@ -85,7 +85,7 @@ std::vector<PairedStep> paired(const Proof& proof_a, const Proof& proof_b) {
 
 /// A number at the right end of its column, which a click copies.
 void number(const Column& c, const char* id, float right, const std::optional<double>& value, Rgb8 color) {
-    const std::string text = value ? value_text(*value) : "–";
+    const std::string text = value ? value_text(c, *value) : "–";
     const float width = text_width(c.ui.fonts.mono, text), y = c.y();
     bool hovered = false;
     if (value) {

@@ -151,7 +151,7 @@ void reveal_row(Desk& desk, const Ui& ui, std::size_t first_control, const std::
 /// Marks the row of the setting that the note's question is about, as the note is marked.
 void mark_if_asked(const Desk& desk, const Ui& ui, const RowPlace& place, const Option& option) {
     const Question* question = shown_question(desk);
-    if (!question || question->setting != option.name) return;
+    if (!question || std::ranges::find(question->settings, option.name) == question->settings.end()) return;
     ImGui::GetWindowDrawList()->AddRectFilled({place.window_x, place.at.y},
                                               {place.window_x + ui.px(3), place.at.y + ui.px(k_row_height)},
                                               ink(ui.theme.accent, 0.8f));

@@ -55,9 +55,10 @@ void buttons(Desk& desk, const Ui& ui, const Area& card) {
     if (button(card.min.x + ui.px(k_card_pad), "tour.leave", "Leave", "Ends the tour (Esc)"))
         return leave_tour(tour, desk.saved);
     const float right = card.max.x - ui.px(k_card_pad) - wide;
-    if (tour.step > 0 && button(right - wide - ui.px(8), "tour.back", "Back", ""))
+    if (tour.step > 0 && button(right - wide - ui.px(8), "tour.back", "Back", "The step before"))
         return go_to(desk, tour.step - 1);
-    if (button(right, "tour.next", tour.step == last ? "Done" : "Next", "")) {
+    if (button(right, "tour.next", tour.step == last ? "Done" : "Next",
+               tour.step == last ? "Ends the tour" : "The next step")) {
         if (tour.step == last) return leave_tour(tour, desk.saved);
         go_to(desk, tour.step + 1);
     }

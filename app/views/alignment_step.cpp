@@ -174,7 +174,7 @@ void likely(const Column& c, float left, float width) {
         const bool own = each.word == said;
         ImFont* font = own ? ui.fonts.strong : ui.fonts.body;
         const Rgb8 color = own ? ui.theme.accent : ui.theme.text;
-        const std::string p = fixed_text(each.probability, 3), rank = std::to_string(each.rank);
+        const std::string p = weight_text(each.probability), rank = std::to_string(each.rank);
         const float rank_width = width > ui.px(130) ? ui.px(22) : 0;
         if (rank_width > 0)
             draw_text(list, ui.fonts.mono_small, {left, y + ui.px(3)}, ink(ui.theme.faint), rank);

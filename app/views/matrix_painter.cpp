@@ -43,7 +43,7 @@ HeatmapSource::OnCard on_card(const std::optional<ShownMatrix>& matrix) {
     return matrix ? HeatmapSource::OnCard{matrix->buffer->device(), matrix->head} : HeatmapSource::OnCard{};
 }
 
-/// What a heatmap draws for the strongest values of blocks, −∞ where no pair is open.
+/// What a heatmap draws for the pooled values of blocks, −∞ where no pair is open.
 std::vector<float> cells_of_blocks(const Matrix& values) {
     std::vector<float> cells(values.data(), values.data() + values.size());
     std::ranges::replace(cells, -std::numeric_limits<float>::infinity(), k_closed_cell);
@@ -51,24 +51,26 @@ std::vector<float> cells_of_blocks(const Matrix& values) {
 }
 
 /// Parts of a stage on demand, as far as they are computed. Rows and columns are pooled alike; where one side
-/// is pooled further, its blocks are joined.
+/// is pooled further, its blocks are joined, or, for means, the other side is pooled as far.
 class MadeTiles {
 public:
-    MadeTiles(TileMaker& maker, const ShownStage& shown)
-        : maker_(maker), stage_(shown.stage), head_(shown.head_index()) {}
+    MadeTiles(TileMaker& maker, const ShownStage& shown, Pool pool)
+        : maker_(maker), stage_(shown.stage), head_(shown.head_index()), pool_(pool) {}
 
     std::optional<std::vector<float>> operator()(Pooling pooling, Region range) const {
         const Buffer* buffer = head_ < 0 ? stage_->buffer.known_mean() : &stage_->buffer;
-        const int level = std::min(pooling.rows, pooling.columns);
         if (!buffer) return std::nullopt;
+        return pool_ == Pool::mean ? means(*buffer, pooling, range) : strongest(*buffer, pooling, range);
+    }
+
+private:
+    std::optional<std::vector<float>> strongest(const Buffer& buffer, Pooling pooling, Region range) const {
+        const int level = std::min(pooling.rows, pooling.columns);
         const int down = pooling.rows - level, across = pooling.columns - level;
         const Shape& shape = stage_->shape();
         const Region region = finer({range.row, range.column, range.rows, range.columns}, down, across,
                                     pooled_size(shape.rows, level), pooled_size(shape.columns, level));
-        const OnDemandValues& values = *buffer->on_demand();
-        const bool kept = level >= values.first_kept_level() && values.is_surveyed(std::max(head_, 0));
-        if (!kept && pairs_of(region, level) > k_most_pairs_of_tile) return std::nullopt;
-        const auto made = maker_.find({stage_, head_, TileRequest::What::tile, level, region});
+        const auto made = tile(buffer, level, region);
         if (!made) return std::nullopt;
         if (down == 0 && across == 0) return cells_of_blocks(*made);
         Matrix joined = Matrix::Constant(range.rows, range.columns, -std::numeric_limits<float>::infinity());
@@ -80,7 +82,30 @@ public:
         return cells_of_blocks(joined);
     }
 
-private:
+    std::optional<std::vector<float>> means(const Buffer& buffer, Pooling pooling, Region range) const {
+        const int level = std::max(pooling.rows, pooling.columns);
+        const int down = level - pooling.rows, across = level - pooling.columns;
+        const Region region{range.row >> down, range.column >> across,
+                            ((range.end_row() - 1) >> down) - (range.row >> down) + 1,
+                            ((range.end_column() - 1) >> across) - (range.column >> across) + 1};
+        const auto made = tile(buffer, level, region);
+        if (!made) return std::nullopt;
+        Matrix cells(range.rows, range.columns);
+        for (int i = 0; i < range.rows; ++i)
+            for (int j = 0; j < range.columns; ++j)
+                cells(i, j) = (*made)(((range.row + i) >> down) - region.row,
+                                      ((range.column + j) >> across) - region.column);
+        return cells_of_blocks(cells);
+    }
+
+    /// nullptr until it is computed, or if that would take too long.
+    std::shared_ptr<const Matrix> tile(const Buffer& buffer, int level, const Region& region) const {
+        const OnDemandValues& values = *buffer.on_demand();
+        const bool kept = level >= values.first_kept_level() && values.is_surveyed(std::max(head_, 0));
+        if (!kept && pairs_of(region, level) > k_most_pairs_of_tile) return nullptr;
+        return maker_.find({stage_, head_, TileRequest::What::tile, level, region, pool_});
+    }
+
     double pairs_of(const Region& region, int level) const {
         const double rows = std::ldexp(region.rows, level), columns = std::ldexp(region.columns, level);
         return rows * (is_of_pairs(*stage_->info) ? columns : static_cast<double>(stage_->shape().rows));
@@ -94,6 +119,7 @@ private:
     TileMaker& maker_;
     StagePtr stage_;
     int head_;
+    Pool pool_;
 };
 
 HeatmapSource source_of(Desk& desk, const ShownStage& shown, bool transposed) {
@@ -109,11 +135,13 @@ HeatmapSource source_of(Desk& desk, const ShownStage& shown, bool transposed) {
     source.key = static_cast<std::uint64_t>(std::int64_t{shown.head_index()} + 2);
     source.owner = shown.stage;
     if (shown.stage->buffer.on_demand()) {
+        const Pool pool = pooling_of(*shown.stage->info, desk.document.presentation());
+        source.key = 2 * source.key + (pool == Pool::mean ? 1 : 0);
         source.card_values = {};
         if (transposed)
             source.made = [](Pooling, Region) { return std::nullopt; };
         else
-            source.made = MadeTiles(desk.document.tiles(), shown);
+            source.made = MadeTiles(desk.document.tiles(), shown, pool);
         return source;
     }
     const StagePtr mask = drawn_with_mask(*shown.trace, *shown.stage);
@@ -245,8 +273,10 @@ void paint_matrix(Desk& desk, const Ui& ui, ImDrawList& list, const ShownStage& 
     if (shown.stage->info->unit == Unit::boolean) look.style = HeatmapLook::Style::dots;
     HeatmapSource source = source_of(desk, shown, transposed);
     if (source.made && !transposed) {
-        paint_below(desk, ui, list, shown, area, look);
-        source.is_over_another = true;
+        if (pooling_of(*shown.stage->info, desk.document.presentation()) == Pool::dominant) {
+            paint_below(desk, ui, list, shown, area, look);
+            source.is_over_another = true;
+        }
     }
     ui.heatmaps.draw(list, source, area.min, area.max, look);
 }

@@ -6,6 +6,7 @@
 
 #include "app/ui/widgets.h"
 #include "app/views/views.h"
+#include "core/graph/formula.h"
 #include "core/mechanism/mechanisms.h"
 #include "core/number_text.h"
 #include "core/picture/colormap.h"
@@ -46,9 +47,11 @@ float menu_word(const Ui& ui, const MenuWord& word, float left, float y) {
     return left + width;
 }
 
-void presentation_item(Desk& desk, const std::string& shown, OptionName name, const std::string& value) {
+void presentation_item(Desk& desk, const Ui& ui, const std::string& shown, OptionName name,
+                       const std::string& value) {
     const std::string current = text_of(desk.document.session(), option_named(name));
     if (ImGui::MenuItem(shown.c_str(), nullptr, current == value)) set_option(desk, name, value);
+    help_at_rest(ui, std::string(option_named(name).help));
 }
 
 std::string head_words(const Desk& desk) {
@@ -58,11 +61,11 @@ std::string head_words(const Desk& desk) {
     return fmt::format("head {} of {} ▾", std::min(head.head, heads - 1) + 1, heads);
 }
 
-void head_items(Desk& desk) {
+void head_items(Desk& desk, const Ui& ui) {
     for (int h = 1; h <= desk.document.experiment().attention.heads; ++h)
-        presentation_item(desk, fmt::format("head {}", h), "head", std::to_string(h));
+        presentation_item(desk, ui, fmt::format("head {}", h), "head", std::to_string(h));
     if (desk.document.experiment().attention.heads > 1)
-        presentation_item(desk, "mean of the heads", "head", "mean");
+        presentation_item(desk, ui, "mean of the heads", "head", "mean");
 }
 
 int shown_layers(const Desk& desk) { return desk.document.trace() ? layers_of(*desk.document.trace()) : 0; }
@@ -72,10 +75,13 @@ std::string layer_words(const Desk& desk) {
     return fmt::format("layer {} of {} ▾", std::min(desk.document.presentation().layer(), layers), layers);
 }
 
-void layer_items(Desk& desk) {
+void layer_items(Desk& desk, const Ui& ui) {
     for (int layer = 1; layer <= shown_layers(desk); ++layer)
-        presentation_item(desk, fmt::format("layer {}", layer), "layer", std::to_string(layer));
+        presentation_item(desk, ui, fmt::format("layer {}", layer), "layer", std::to_string(layer));
 }
+
+/// Whether a cell on screen may stand for many pairs, which are then computed on demand.
+bool pools_pairs(const Desk& desk) { return desk.document.trace() && desk.document.trace()->is_on_demand(); }
 
 std::string range_words(const Desk& desk) {
     const RangeChoice& range = desk.document.presentation().range;
@@ -91,20 +97,27 @@ std::string range_words(const Desk& desk) {
         return "";
     };
     const bool log = desk.document.presentation().spacing == ColorSpacing::log;
-    return "range: " + words() + (log ? ", log" : "") + " ▾";
+    const bool means = pools_pairs(desk) && desk.document.presentation().pooling == Pool::mean;
+    return "range: " + words() + (log ? ", log" : "") + (means ? ", means" : "") + " ▾";
 }
 
 void range_items(Desk& desk, const Ui& ui) {
-    presentation_item(desk, "auto: weights 0 … 1, else all heads", "range", "auto");
-    presentation_item(desk, "this matrix", "range", "matrix");
-    presentation_item(desk, "this head", "range", "head");
-    presentation_item(desk, "all heads", "range", "all");
-    presentation_item(desk, "1st to 99th percentile", "range", "percentile");
-    presentation_item(desk, "fixed: 0 … 1", "range", "0,1");
+    presentation_item(desk, ui, "auto: weights 0 … 1, else all heads", "range", "auto");
+    presentation_item(desk, ui, "this matrix", "range", "matrix");
+    presentation_item(desk, ui, "this head", "range", "head");
+    presentation_item(desk, ui, "all heads", "range", "all");
+    presentation_item(desk, ui, "1st to 99th percentile", "range", "percentile");
+    presentation_item(desk, ui, "fixed: 0 … 1", "range", "0,1");
     ImGui::Separator();
     const bool log = desk.document.presentation().spacing == ColorSpacing::log;
     if (ImGui::MenuItem("logarithmic colors", nullptr, log))
         set_option(desk, "color-spacing", log ? "linear" : "log");
+    help_at_rest(ui, std::string(option_named("color-spacing").help));
+    if (pools_pairs(desk)) {
+        ImGui::Separator();
+        presentation_item(desk, ui, "strongest pair of a cell", "pooling", "strongest");
+        presentation_item(desk, ui, "mean of a cell's pairs", "pooling", "mean");
+    }
     ImGui::Separator();
     const RangeChoice& range = desk.document.presentation().range;
     float ends[2] = {static_cast<float>(range.min), static_cast<float>(range.max)};
@@ -114,24 +127,26 @@ void range_items(Desk& desk, const Ui& ui) {
     tooltip(ui, "A fixed range: drag, or Ctrl+click to type");
 }
 
-void color_items(Desk& desk) {
+void color_items(Desk& desk, const Ui& ui) {
     for (const auto& [value, name] : choices<ColormapKind>())
-        presentation_item(desk, std::string(name), "colormap", std::string(name));
+        presentation_item(desk, ui, std::string(name), "colormap", std::string(name));
     ImGui::Separator();
     const bool values = desk.document.presentation().values;
     if (ImGui::MenuItem("values in the cells", nullptr, values))
         set_option(desk, "values", values ? "false" : "true");
+    help_at_rest(ui, std::string(option_named("values").help));
 }
 
 /// The weights and biases, which are not in the strip.
-void parameter_items(Desk& desk) {
+void parameter_items(Desk& desk, const Ui& ui) {
     for (const StagePtr& stage : desk.document.trace()->parameters()) {
         if (stage->layer > 0 && stage->layer != desk.document.presentation().layer()) continue;
         const std::string name(stage->name());
         const std::string shape = fmt::format("{} × {}", stage->shape().rows, stage->shape().columns);
-        if (!ImGui::MenuItem(name.c_str(), shape.c_str(),
-                             may_mean(desk.document.presentation().stage, *stage)))
-            continue;
+        const bool chosen = ImGui::MenuItem(name.c_str(), shape.c_str(),
+                                            may_mean(desk.document.presentation().stage, *stage));
+        help_at_rest(ui, caption(*desk.document.trace(), *stage));
+        if (!chosen) continue;
         desk.document.change([&](Session& session) { session.presentation.focus(stage->key()); });
         desk.state.zoom = {};
     }
@@ -224,14 +239,14 @@ float width_of(const Ui& ui, const std::vector<MenuWord>& words) {
 /// one menu of menus.
 std::vector<MenuWord> header_words(Desk& desk, const Ui& ui, float room) {
     const MenuWord parameters{"parameters", "parameters ▾", "The matrices that the model learns",
-                              [&] { parameter_items(desk); }};
-    const MenuWord layer{"layer", layer_words(desk), "The layer shown", [&] { layer_items(desk); }};
+                              [&] { parameter_items(desk, ui); }};
+    const MenuWord layer{"layer", layer_words(desk), "The layer shown", [&] { layer_items(desk, ui); }};
     const MenuWord head{"head", head_words(desk), "The head shown, or the mean of all",
-                        [&] { head_items(desk); }};
+                        [&] { head_items(desk, ui); }};
     const MenuWord range{"range", "range ▾", "The values that the ends of the color map stand for",
                          [&] { range_items(desk, ui); }};
     const MenuWord colors{"colors", "colors ▾", "The color map, and numbers in the cells",
-                          [&] { color_items(desk); }};
+                          [&] { color_items(desk, ui); }};
     MenuWord long_range = range, long_colors = colors;
     long_range.text = range_words(desk);
     long_colors.text = std::string(name_of(desk.document.presentation().colormap)) + " / blue–red ▾";

@@ -160,6 +160,11 @@ void hatched(const Context& c, const Area& area) {
     c.list->PopClipRect();
 }
 
+/// A number beside its bar: what rounds to zero is "0.000".
+std::string brief_text(double value) {
+    return value != 0 && std::abs(value) < 0.0005 ? fixed_text(value, 3) : cell_text(value);
+}
+
 /// Closed keys are hatched where the mask closes them, and have nothing after it.
 bool is_closed_in(const StepScene& scene, int step, int key) {
     const RowStep& at = scene.step(step);
@@ -200,7 +205,7 @@ void bar(const Context& c, int step, int i) {
     const bool is_of_weights = kind == Kind::weights || kind == Kind::exponentials;
     const std::string text = closed && number == -INFINITY ? "−∞"
                              : is_of_weights               ? weight_text(number)
-                                                           : cell_text(adds_up ? shown : number);
+                                                           : brief_text(adds_up ? shown : number);
     // A number does not touch the axis of a column without numbers above zero.
     const float end = column.max.x - c.ui.px(k_pad);
     const float right = std::abs(at.zero - end) < 1 ? end - c.ui.px(4) : end,

@@ -99,6 +99,7 @@ void scrub_bar(const Ui& ui, StepScene& scene, const Area& bar) {
     };
     ImGui::SetCursorScreenPos({bar.min.x - ui.px(6), bar.min.y});
     ImGui::InvisibleButton("scrub steps", {bar.width() + ui.px(12), bar.height()});
+    help_at_rest(ui, "Drag: go to any operation and, within the first, to any term");
     const bool lit = ImGui::IsItemHovered() || ImGui::IsItemActive();
     if (ImGui::IsItemActive()) {
         const double at =
@@ -172,6 +173,7 @@ void chooser(Desk& desk, const Ui& ui, const StepScene& scene, const Area& area)
         ImGui::SetCursorScreenPos({x, area.min.y - ui.px(2)});
         const bool clicked = ImGui::InvisibleButton(fmt::format("query {}", i).c_str(), {width, ui.px(22)});
         const bool hovered = ImGui::IsItemHovered();
+        help_at_rest(ui, "Click: show this query's row (↑ and ↓ go to the next ones)");
         if (chosen)
             list->AddRectFilled({x, area.min.y - ui.px(2)}, {x + width, area.min.y + ui.px(20)},
                                 ink(ui.theme.raised), ui.px(4));

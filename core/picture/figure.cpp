@@ -55,7 +55,7 @@ struct Part {
 };
 
 /// Which part of a stage is shown, and how many pairs a cell stands for.
-std::vector<std::string> part_facts(const Stage& stage, const Part& part) {
+std::vector<std::string> part_facts(const Stage& stage, const Part& part, Pool pool) {
     const Region& region = part.region;
     std::vector<std::string> facts;
     if (region != Region{0, 0, stage.shape().rows, stage.shape().columns})
@@ -63,7 +63,8 @@ std::vector<std::string> part_facts(const Stage& stage, const Part& part) {
                             ? ""
                             : fmt::format("queries {} to {}, keys {} to {}", region.row + 1, region.end_row(),
                                           region.column + 1, region.end_column()));
-    if (part.level > 0) facts.push_back(fmt::format("the strongest of {0} × {0} pairs", 1 << part.level));
+    if (part.level > 0)
+        facts.push_back(fmt::format("the {0} of {1} × {1} pairs", name_of(pool), 1 << part.level));
     return facts;
 }
 
@@ -95,8 +96,8 @@ Part part_of(const Buffer& buffer, const Region& region, bool of_pairs, int most
     return part;
 }
 
-Matrix values_of(const Buffer& buffer, int head, const Part& part) {
-    if (part.level > 0) return buffer.on_demand()->tile(head, part.level, Pool::dominant, part.cells(), {});
+Matrix values_of(const Buffer& buffer, int head, const Part& part, Pool pool) {
+    if (part.level > 0) return buffer.on_demand()->tile(head, part.level, pool, part.cells(), {});
     Matrix values(part.region.rows, part.region.columns);
     buffer.read(head, part.region, {values.data(), values.rows(), values.cols()});
     return values;
@@ -107,7 +108,7 @@ Matrix open_pairs(const Trace& trace, const Stage& stage, const ShownMatrix& sho
     const Stage* mask = trace.find(mask_of(*stage.info));
     if (!mask || mask->shape().rows != stage.shape().rows || mask->shape().columns != stage.shape().columns)
         return {};
-    const auto open = [&](int head) { return values_of(mask->buffer, head, part); };
+    const auto open = [&](int head) { return values_of(mask->buffer, head, part, Pool::dominant); };
     const int heads = mask->shape().heads;
     if (!shown.mean) return open(std::min(shown.head, heads - 1));
     Matrix any = open(0);
@@ -260,6 +261,7 @@ namespace {
 Figure figure_of(const Trace& trace, const Stage& stage, const HeadChoice& head,
                  const Presentation& presentation, const Region& region) {
     const ShownMatrix shown = shown_matrix(stage, head);
+    const Pool pool = pooling_of(*stage.info, presentation);
     const Part part = part_of(*shown.buffer, region, is_of_pairs(*stage.info), most_cells(presentation));
     const int rows = part.rows(), columns = part.columns();
     const int cell_size = cell_size_of(presentation, rows, columns);
@@ -267,7 +269,7 @@ Figure figure_of(const Trace& trace, const Stage& stage, const HeadChoice& head,
     if (static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns) > k_max_cell_shapes)
         require_drawable(stage.name(), rows, columns, cell_size);
     const ColorScale scale = color_scale(trace, stage, head, presentation);
-    const Matrix values = values_of(*shown.buffer, shown.head, part);
+    const Matrix values = values_of(*shown.buffer, shown.head, part, pool);
     Figure figure{
         .title = {},
         .subtitle = {},
@@ -299,7 +301,7 @@ Figure figure_of(const Trace& trace, const Stage& stage, const HeadChoice& head,
         .decimals = presentation.decimals,
     };
     set_title(figure, trace, presentation, stage_heading(stage.key()),
-              side_by_side(subtitle_of(trace, stage, shown, head), part_facts(stage, part)));
+              side_by_side(subtitle_of(trace, stage, shown, head), part_facts(stage, part, pool)));
     mark_cells(figure, open_pairs(trace, stage, shown, part));
     flag_fully_masked(figure, trace, stage, shown, part);
     find_clipped(figure);

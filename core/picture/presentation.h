@@ -11,6 +11,7 @@
 #include "core/graph/stage_table.h"
 #include "core/picture/colormap.h"
 #include "core/picture/theme.h"
+#include "core/tensor/buffer.h"
 
 namespace attnscope {
 
@@ -145,6 +146,7 @@ struct Presentation {
     std::string head_names;  ///< separated by ";", head by head, one layer after the other
     RangeChoice range;
     ColorSpacing spacing = ColorSpacing::linear;
+    Pool pooling = Pool::dominant;  ///< of pairs that share a cell, in a text of more than 4096 tokens
     ColormapKind colormap = ColormapKind::viridis;
     ThemeKind theme = ThemeKind::dark;
     std::optional<int>

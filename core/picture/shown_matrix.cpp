@@ -62,6 +62,10 @@ std::optional<ShownMatrix> known_matrix(const Stage& stage, const HeadChoice& ch
     return mean ? std::optional(ShownMatrix{mean, 0, stage.shape().heads > 1}) : std::nullopt;
 }
 
+Pool pooling_of(const StageInfo& stage, const Presentation& presentation) {
+    return is_of_pairs(stage) && stage.unit != Unit::boolean ? presentation.pooling : Pool::dominant;
+}
+
 Region exported_region(const Stage& stage, const std::optional<Region>& chosen) {
     const Region whole{0, 0, stage.shape().rows, stage.shape().columns};
     if (!chosen || !is_of_pairs(*stage.info)) return whole;

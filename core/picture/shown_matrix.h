@@ -39,6 +39,10 @@ ShownMatrix shown_matrix(const Stage& stage, const HeadChoice& choice);
 /// yet. Throws as shown_matrix().
 std::optional<ShownMatrix> known_matrix(const Stage& stage, const HeadChoice& choice);
 
+/// How the values of a stage are pooled where many share a cell: as chosen for numbers of pairs, else so that
+/// none is missed.
+Pool pooling_of(const StageInfo& stage, const Presentation& presentation);
+
 /// The part of a stage that is exported: of a stage of pairs `chosen`, else all of it. Throws
 /// Error(bad_input) if the stage does not have these pairs.
 Region exported_region(const Stage& stage, const std::optional<Region>& chosen);

@@ -62,6 +62,7 @@ constexpr Note k_presentation[] = {
     {"head-names", "heads > 1"},
     {"mass", "the window, pictures of views"},
     {"locked", "the window, pictures of views and of steps"},
+    {"pooling", "more than 4096 tokens"},
     {"cell-size", "exported pictures", true},
     {"region", "exported stages of queries × keys", true},
     {"decimals", "exported pictures", true},

@@ -691,6 +691,10 @@ const std::array k_options = {
            "How colors are spaced over the range; log: logarithmic, four decades for weights, three on each "
            "side of 0 for signed values",
            text, CHOICE(presentation, spacing)},
+    Option{"pooling", Section::presentation, "", k_arguments<decltype(Presentation::pooling)>,
+           "Which value a cell has that stands for many pairs: the strongest, so that a single peak is seen "
+           "from afar, or their mean; masked pairs do not count",
+           text, CHOICE(presentation, pooling)},
     Option{"colormap", Section::presentation, "", k_arguments<decltype(Presentation::colormap)>,
            "Colors of weights; signed values are always blue to red", text, CHOICE(presentation, colormap)},
     Option{"theme", Section::presentation, "", k_arguments<decltype(Presentation::theme)>,
@@ -736,7 +740,7 @@ const std::array k_options = {
     Option{
         "region", Section::presentation, "", "all|FIRST:LAST,FIRST:LAST",
         "The queries and keys, counted from 1, that an exported stage of queries × keys shows; a picture of "
-        "more than 1536 of either pools them, and a cell has the strongest value of its pairs",
+        "more than 1536 of either pools them: see --pooling",
         text, region_json, set_region},
     Option{"locked", Section::presentation, "", "none|ROW,COLUMN[,STAGE]",
            "The cell locked in the inspector, counted from 1, and its stage if it is not the one in focus",

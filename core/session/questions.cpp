@@ -17,12 +17,6 @@ void in_view(Presentation& presentation) {
     presentation.view = view;
 }
 
-/// A, B and B − A of the weights.
-void compared(Presentation& presentation) {
-    presentation.view = ViewKind::compare;
-    presentation.focus("weights"_stage);
-}
-
 /// A, B and B − A of a stage, a cell locked.
 void compared_at(Presentation& presentation, const StageKey& key, Cell cell) {
     presentation.view = ViewKind::compare;
@@ -31,6 +25,7 @@ void compared_at(Presentation& presentation, const StageKey& key, Cell cell) {
 
 void score_of_to(Presentation& presentation) { compared_at(presentation, "scaled"_stage, {1, 4}); }
 void weight_of_sentence(Presentation& presentation) { compared_at(presentation, "weights"_stage, {1, 7}); }
+void weight_of_pad(Presentation& presentation) { compared_at(presentation, "weights"_stage, {2, 4}); }
 void weight_of_help(Presentation& presentation) { compared_at(presentation, "weights"_stage, {3, 2}); }
 
 /// The weights at every value of a setting.
@@ -64,10 +59,23 @@ void output_of_to(Presentation& presentation) {
 /// Projections with which the scaled scores are small enough for the softmax to share.
 void small_scores(Experiment& e) { e.attention.projection = Projection::xavier; }
 
-void padded(Experiment& e) { e.input.text = "Can you help me pad pad pad pad"; }
+void padded(Experiment& e) {
+    small_scores(e);
+    e.input.text = "Can you help me pad pad pad pad";
+}
 
 /// At a temperature at which the functions differ more.
 void warm(Experiment& e) { e.weighting.temperature = 4; }
+
+// The settings that questions are about; the first is brought into sight.
+constexpr std::span<const OptionName> k_about_nothing;
+constexpr OptionName k_about_scale[] = {"scale", "projection"};
+constexpr OptionName k_about_mask[] = {"mask", "projection"};
+constexpr OptionName k_about_heads[] = {"temperature", "heads"};
+constexpr OptionName k_about_projection[] = {"projection"};
+constexpr OptionName k_about_temperature[] = {"temperature"};
+constexpr OptionName k_about_score[] = {"score"};
+constexpr OptionName k_about_normalizer[] = {"normalizer", "temperature"};
 
 constexpr std::array k_questions = {
     Question{
@@ -75,48 +83,44 @@ constexpr std::array k_questions = {
         "“you” attends most to “to”: 0.856. Its row is locked; the inspector shows it as bars. Point at "
         "another token to see its row, click it to lock it. The matrices are random: question 6 asks what "
         "that means.",
-        "scaled-dot-product", "", std::nullopt, as_it_is},
+        "scaled-dot-product", "", k_about_nothing, as_it_is},
     Question{"Why is this cell so high?",
              "The query of “you” and the key of “to” have the same sign in 15 of 16 features (in Q and Kᵀ "
              "both are nearly all blue, negative), so nearly all products are positive: they add up to 53.9. "
              "Divided by √d_k that is 13.5, 1.81 more than the second-largest, “translate”; so its weight is "
              "exp(1.81) = 6.1 times that of “translate”.",
-             "scaled-dot-product", "", std::nullopt, as_it_is},
+             "scaled-dot-product", "", k_about_nothing, as_it_is},
     Question{
         "What does dividing by √d_k do?",
         "A divides by √d_k = 4. B does not, so its scores are 4 times as far apart: for “you”, “sentence” "
         "leads “me” by 4.43 instead of 1.11, and gets 0.984 instead of 0.517. A score is a sum of 16 "
-        "products, "
-        "listed on the right: over all pairs one of them has a standard deviation of 1.12, the sum 4.83, "
-        "about "
-        "√16 times as much (with d = 64, √64). Dividing undoes that. With larger weights than here (Xavier) "
-        "one word wins even after dividing.",
-        "scaled-dot-product", "no scaling", OptionName("scale"), weight_of_sentence, small_scores},
+        "products, listed on the right: over all pairs one of them has a standard deviation of 1.12, the "
+        "sum 4.83, about √16 times as much (with d = 64, √64). Dividing undoes that. The projections are "
+        "small here (Xavier, marked): with large ones one word wins even after dividing.",
+        "scaled-dot-product", "no scaling", k_about_scale, weight_of_sentence, small_scores},
     Question{
         "What changes when a token may not see the future?",
         "In B the scores above the diagonal, of the later words, are set to −∞ before the softmax, so their "
         "weights are 0. The visible words take over the "
         "weight of the masked ones in proportion, so each row still sums to 1: in the row of “me” they "
         "had 0.475 together, and each becomes 2.11 times as large. “Can” sees only itself.",
-        "scaled-dot-product", "causal mask", OptionName("mask"), weight_of_help, small_scores},
-    Question{"How do two heads differ?",
-             "Each head has its own W_q and W_k, so it compares different features. Here are five that we "
-             "designed: head 1 leads from a pronoun to its noun (“it” → “cat”: a score of 13.3; in heads 2 "
-             "and 3 it "
-             "is 0, in 4 and 5 another word scores higher), 2 from an adjective (“black” → “cat”), 3 from a "
-             "verb to "
-             "its subject (“cross” → “cat”), 4 to the word before, 5 to the same word. A row of equal "
-             "weights: the "
-             "head does not apply to that word.",
-             "designed-heads", "", OptionName("heads"), in_view<ViewKind::heads>},
+        "scaled-dot-product", "causal mask", k_about_mask, weight_of_help, small_scores},
+    Question{
+        "How do two heads differ?",
+        "Each head has its own W_q, W_k and W_v, so it compares different features. Here are five that we "
+        "designed, at temperature 0.05: head 1 leads from a pronoun to its noun (“it” → “cat”: a scaled "
+        "score of 13.3; in heads 2 and 3 it is 0, in 4 and 5 another word scores higher), 2 from an "
+        "adjective (“black” → “cat”), 3 from a verb to its subject (“cross” → “cat”), 4 to the word "
+        "before, 5 to the same word. A row of equal weights: the head does not apply to that word.",
+        "designed-heads", "", k_about_heads, in_view<ViewKind::heads>},
     Question{
         "Is this pattern real, or an artifact of the seed?",
-        "An artifact: it does not survive a change of seed. “help” attends to “to” with 0.946 here, over 32 "
-        "seeds with 0.071 ± 0.179 (mean ± standard deviation). What comes from one seed fades in the mean "
-        "towards 1/8, what chance gives. What stays does not come from the seed: here the diagonal, on "
-        "average 0.262 against 0.105 elsewhere: W_q and W_k, drawn from 0 to 1 (marked in the panel), make a "
+        "An artifact: it does not survive a change of seed. “help” attends to “to” with 0.946 here, over "
+        "32 seeds with 0.071 ± 0.179 (mean ± standard deviation). What comes from one seed fades in the "
+        "mean, to 0.105 on average off the diagonal. What stays does not come from the seed: here the "
+        "diagonal, 0.262 on average: W_q and W_k, uniform from 0 to 1 (marked in the panel), make a "
         "word's own query and key alike.",
-        "scaled-dot-product", "", OptionName("projection"), of_seeds},
+        "scaled-dot-product", "", k_about_projection, of_seeds},
     Question{
         "How does softmax turn scores into weights?",
         "By three steps, the columns “− row max”, “exp” and “weights”: subtract the row's maximum (which "
@@ -124,34 +128,35 @@ constexpr std::array k_questions = {
         "differences), divide by the row's sum. "
         "“translate” is 1.81 below the maximum: exp(−1.81) = 0.164, and 0.164 ÷ 1.17 = 0.140. Space plays "
         "them; change the temperature and watch the bars.",
-        "scaled-dot-product", "", OptionName("temperature"), steps_of_translate},
+        "scaled-dot-product", "", k_about_temperature, steps_of_translate},
     Question{
         "What is the output vector made of?",
         "The output, here the context, is the sum of the words' values, each times its word's weight. For "
         "“to” these are 0.550 times the value of “translate” plus 0.449 times that of “to”; the others get "
         "almost none. The last column shows each product with its 16 features, the value shaded behind it; "
         "below is their sum. Feature 3, outlined: −1.358 − 2.121 = −3.479.",
-        "scaled-dot-product", "", std::nullopt, output_of_to},
+        "scaled-dot-product", "", k_about_nothing, output_of_to},
     Question{
         "How do dot-product and additive scores differ?",
         "A multiplies q and k feature by feature: q · k ÷ √d_k grows with both, from −21.3 to 23.0. B is a "
         "small network: v_a·tanh(W_aq q + W_ak k) cannot exceed Σ|v_a| = 1.78, because tanh stays between "
-        "−1 and 1: from −0.66 to 0.69. So B's weights are nearly even: “you” gives no word more than 0.195; "
+        "−1 and 1: from −0.7 to 0.7. So B's weights are nearly even: “you” gives no word more than 0.195; "
         "in A it gives “to” 0.856. Training makes v_a grow; then they can be as sharp (question 11).",
-        "scaled-dot-product", "additive score", OptionName("score"), score_of_to},
+        "scaled-dot-product", "additive score", k_about_score, score_of_to},
     Question{
         "What does padding do?",
-        "It makes the sentences of a batch equally long: here four words are padded to eight. In A “you” "
-        "gives the padding tokens 0.308 of its weight; in B they are masked and get none, and the four words "
-        "share it in proportion. The rows of “pad” are computed as well, but not used.",
-        "scaled-dot-product", "padding mask", OptionName("mask"), compared, padded},
+        "It makes the sentences of a batch equally long: here four words are padded to eight. In A “help” "
+        "gives the padding tokens 0.931 of its weight, and mixes their values into its own; in B they are "
+        "masked and get none, and the four words share it in proportion. The rows of “pad” are computed "
+        "as well, but not used.",
+        "scaled-dot-product", "padding mask", k_about_mask, weight_of_pad, padded},
     Question{
         "How does a decoder align with its source?",
         "Each step of the decoder is a row. Its last state is scored against every source word (e), a "
         "softmax makes weights of the scores (α), and the weighted sum of the source (c) leads to the next "
         "word. “noir” reads “black”: French puts this adjective after its noun, so the lines cross. ↑ and ↓ "
         "go from step to step, or click one. The model is trained.",
-        "bahdanau-alignment", "", std::nullopt, step_of_noir},
+        "bahdanau-alignment", "", k_about_nothing, step_of_noir},
     Question{
         "What is the difference between soft and hard, global and local attention?",
         "Soft: softmax spreads a row's weight over all words (at temperature 4, so that it shows). Hard: "
@@ -159,7 +164,7 @@ constexpr std::array k_questions = {
         "attention sees the words within 2 of a place, marked ▴: local-m of the query's own, local-p of "
         "one that it predicts (here untrained), fading with distance, so that its rows sum to less than "
         "1.",
-        "scaled-dot-product", "", OptionName("normalizer"), of_normalizers, warm},
+        "scaled-dot-product", "", k_about_normalizer, of_normalizers, warm},
 };
 
 }  // namespace

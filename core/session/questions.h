@@ -1,7 +1,6 @@
 // The questions that learners bring, each with a session that answers it.
 #pragma once
 
-#include <optional>
 #include <span>
 #include <string_view>
 
@@ -11,12 +10,11 @@
 namespace attnscope {
 
 struct Question {
-    std::string_view text;     ///< "What does dividing by √d_k do?"
-    std::string_view look;     ///< what to look at in the session, in one or two sentences
-    std::string_view example;  ///< that the session is made from
-    std::string_view preset;   ///< the ComparisonPreset that is applied; "" if none
-    /// The setting that it is about, whose row the panel marks.
-    std::optional<OptionName> setting;
+    std::string_view text;                 ///< "What does dividing by √d_k do?"
+    std::string_view look;                 ///< what to look at in the session, in one or two sentences
+    std::string_view example;              ///< that the session is made from
+    std::string_view preset;               ///< the ComparisonPreset that is applied; "" if none
+    std::span<const OptionName> settings;  ///< that it is about: the panel marks their rows
     /// Sets the view, the stage and the cell to look at.
     void (*show)(Presentation& presentation);
     /// Sets what makes the answer plain, before the preset; nullptr: nothing.

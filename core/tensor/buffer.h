@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/choice.h"
 #include "core/progress.h"
 #include "core/tensor/tensor.h"
 
@@ -59,6 +60,10 @@ enum class Pool {
     dominant,  ///< dominant(), so that a single peak or NaN is seen from afar
     mean,      ///< of the cells that are not −∞
 };
+constexpr auto choice_names(Pool) {
+    using enum Pool;
+    return std::to_array<ChoiceName<Pool>>({{dominant, "strongest"}, {mean, "mean"}});
+}
 
 /// Values that no memory holds and that are computed when they are asked for: the scores of every pair of
 /// 100,000 tokens. Immutable; every member may be called from any thread and blocks until its result is

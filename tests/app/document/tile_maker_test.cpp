@@ -38,8 +38,16 @@ TEST(TileMakerTest, APartIsComputedOnceAndKept) {
     EXPECT_EQ(*made, request.stage->buffer.on_demand()->tile(2, 0, Pool::dominant, request.region, {}));
     EXPECT_EQ(maker.find(request), made);
     EXPECT_FALSE(maker.busy());
+    TileRequest means = request;
+    means.level = 1;
+    means.pool = Pool::mean;
+    EXPECT_EQ(maker.find(means), nullptr);
+    maker.wait();
+    ASSERT_NE(maker.find(means), nullptr);
+    EXPECT_EQ(*maker.find(means),
+              request.stage->buffer.on_demand()->tile(2, 1, Pool::mean, means.region, {}));
     made_by.reset();
-    EXPECT_EQ(woken, 1);
+    EXPECT_EQ(woken, 2);
 }
 
 TEST(TileMakerTest, PreviewsWaitWhereOnlyTilesAreComputed) {

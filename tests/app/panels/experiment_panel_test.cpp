@@ -390,7 +390,7 @@ TEST_F(FirstSightTest, RowsThatDoNotApplyAreOneLineThatShowsThem) {
     EXPECT_TRUE(is_drawn("Window")) << "it is on";
 }
 
-TEST_F(FirstSightTest, EveryRowOfEveryExampleAppliesOrIsOff) {
+TEST_F(FirstSightTest, AWholeSectionHasAtLeastTheRowsThatApply) {
     std::size_t row = 0;
     for (const std::string& example : example_names()) {
         if (!test::is_visited(row++, 4)) continue;

@@ -1,7 +1,13 @@
-// Every setting is reached by the keyboard alone.
+// Every setting and every action is reached by the keyboard alone.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <set>
+
+#include "app/actions/search.h"
+#include "core/mechanism/mechanisms.h"
 #include "core/session/applies.h"
+#include "core/session/examples.h"
 #include "core/session/options.h"
 #include "tests/interface.h"
 #include "tests/keys.h"
@@ -21,35 +27,117 @@ protected:
         press(Key::enter);
         settle();
     }
-};
 
-TEST_F(SearchDialogTest, EverySettingIsShownOrSaysWhereItIs) {
-    workspace->controls().folded_sections = SavedState{}.folded_sections;  // as at the first start
-    workspace->controls().whole_sections.clear();
-    int rows = 0, elsewhere = 0;
-    std::size_t visited = 0;
-    for (const Option& option : options()) {
-        if (option.name == "view") continue;  // the views are actions
-        if (!test::is_visited(visited++, 4)) continue;
-        SCOPED_TRACE(option.name);
+    /// Types the option's name and picks it from what is found, which may list a view of that name first.
+    void look_for_setting(const Option& option) {
         std::string name(option.name);
         std::ranges::replace(name, '-', ' ');
-        interaction().notice = {};
-        look_for(name);
-        EXPECT_TRUE(interaction().reveal.option.empty());
-        if (interaction().dialog == Dialog::exporting) {
-            press(Key::escape);
-            ++elsewhere;
-        } else if (interaction().notice.text.empty()) {
-            EXPECT_NE(workspace->controls().focus.id, 0u) << "its control has the keyboard";
-            ++rows;
-        } else {
-            ++elsewhere;
-        }
-        EXPECT_EQ(interaction().dialog, Dialog::none);
+        press(Key::p, k_ctrl);
+        push(typing(name));
+        settle();
+        const std::vector<SearchEntry> found = searched();
+        const auto entry = std::ranges::find_if(found, [&](const SearchEntry& each) {
+            return each.kind == name_of(option.section) && each.title == name_in_words(option.name);
+        });
+        ASSERT_NE(entry, found.end());
+        pick(found, entry);
     }
-    EXPECT_GT(rows, test::k_sanitized ? 3 : 20);
-    EXPECT_GT(elsewhere, test::k_sanitized ? 1 : 8);
+    /// What the dialog lists.
+    std::vector<SearchEntry> searched() {
+        SavedState saved = workspace->state();
+        const std::function<void(const std::string&)> copy = [](const std::string&) {};
+        return search({document(), interaction(), saved, copy}, interaction().palette_text);
+    }
+    void pick(const std::vector<SearchEntry>& found, std::vector<SearchEntry>::const_iterator entry) {
+        EXPECT_LT(entry - found.begin(), 6) << "too far below";
+        for (auto i = found.begin(); i != entry; ++i) {
+            press(Key::down);
+            settle();
+        }
+        press(Key::enter);
+        settle();
+    }
+
+    std::set<std::string, std::less<>> visited_options_;
+};
+
+/// Every setting in an example in which it has an effect: its control gets the keyboard, or what sets it
+/// opens.
+TEST_F(SearchDialogTest, EverySettingIsReachedByItsName) {
+    int rows = 0, elsewhere = 0;
+    std::size_t visited = 0;
+    for (const std::string& example : example_names()) {
+        bool started = false;
+        for (const Option& option : options()) {
+            if (option.section == OptionSection::presentation ||
+                visited_options_.contains(option.name.text()))
+                continue;
+            const Session session = load_example(example);
+            const auto own = mechanism_of(session.experiment).sections;
+            if (std::ranges::find(own, option.section) == own.end() ||
+                !why_unused(option, session.experiment).empty())
+                continue;
+            visited_options_.insert(std::string(option.name));
+            if (!test::is_visited(visited++, 4)) continue;
+            SCOPED_TRACE(fmt::format("{} in {}", option.name.text(), example));
+            if (!std::exchange(started, true)) start(load_example(example), 1600, 1000);
+            workspace->controls().focus.id = 0;
+            interaction().notice = {};
+            look_for_setting(option);
+            EXPECT_EQ(interaction().dialog, Dialog::none);
+            EXPECT_TRUE(interaction().reveal.option.empty());
+            const bool is_of_file = option.name == "words" || option.name == "words2";  // or of a task
+            if (workspace->controls().focus.id != 0 || ImGui::GetActiveID() != 0)
+                ++rows;
+            else
+                EXPECT_TRUE(is_of_file && !interaction().notice.text.empty())
+                    << "no control has the keyboard";
+        }
+    }
+    for (const Option& option : options()) {
+        if (option.section != OptionSection::presentation || option.name == "view") continue;  // an action
+        if (!test::is_visited(visited++, 4)) continue;
+        SCOPED_TRACE(option.name);
+        interaction().notice = {};
+        const Session before = document().session();
+        look_for_setting(option);
+        const bool opened = interaction().dialog == Dialog::exporting;
+        EXPECT_TRUE(opened || !interaction().notice.text.empty() || document().session() != before)
+            << "nothing was shown";
+        press(Key::escape);
+        EXPECT_EQ(interaction().dialog, Dialog::none);
+        ++elsewhere;
+    }
+    EXPECT_GT(rows, test::k_sanitized ? 10 : 50);
+    EXPECT_GT(elsewhere, test::k_sanitized ? 3 : 15);
+}
+
+TEST_F(SearchDialogTest, EveryActionIsReachedByItsTitle) {
+    std::size_t visited = 0;
+    int run = 0;
+    for (const Action& action : actions()) {
+        if (action.id == "file.quit" || action.id == "escape" || action.id == "help.palette") continue;
+        if (!test::is_visited(visited++, 6)) continue;
+        SCOPED_TRACE(action.title);
+        Session session = load_example("learned-induction");
+        session.pinned.emplace().experiment = load_example("scaled-dot-product").experiment;
+        start(session, 1600, 1000);
+        SavedState saved = workspace->state();
+        const std::function<void(const std::string&)> copy = [](const std::string&) {};
+        ActionContext context{document(), interaction(), saved, copy};
+        if (!action.enabled(context)) continue;
+        press(Key::p, k_ctrl);
+        push(typing(action.title));
+        settle();
+        const std::vector<SearchEntry> found = searched();
+        const auto entry = std::ranges::find(found, action.title, &SearchEntry::title);
+        ASSERT_NE(entry, found.end());
+        pick(found, entry);
+        EXPECT_NE(interaction().dialog, Dialog::palette);
+        EXPECT_FALSE(interaction().notice.problem) << interaction().notice.text;
+        ++run;
+    }
+    EXPECT_GT(run, test::k_sanitized ? 8 : 55);
 }
 
 TEST_F(SearchDialogTest, AFoldedSectionOpensAndTheRowIsBroughtIntoSight) {

@@ -90,7 +90,7 @@ TEST_F(QuestionsWindowTest, EachIsAnsweredInTwoClicks) {
 TEST_F(QuestionsWindowTest, ItsSettingIsMarkedAndInSight) {
     if (!window) GTEST_SKIP();
     const Question& question = questions()[5];
-    ASSERT_EQ(question.setting, OptionName("projection"));
+    ASSERT_EQ(question.settings.front(), OptionName("projection"));
     /// At the left end of a row; the rows are named as for place_of.
     const auto mark_of = [&](const std::vector<std::string>& row) {
         const ImVec2 label = place_of("/experiment_", row);

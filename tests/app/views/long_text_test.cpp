@@ -8,6 +8,8 @@
 #include "core/export/export.h"
 #include "core/mechanism/evaluate.h"
 #include "core/mechanism/mechanisms.h"
+#include "core/picture/color_scale.h"
+#include "core/picture/colormap.h"
 #include "core/recipe/recipe.h"
 #include "tests/interface.h"
 #include "tests/sanitized.h"
@@ -135,6 +137,60 @@ TEST_F(LongTextTest, TheMeanOverHeadsLooksAsOneInMemory) {
         SCOPED_TRACE(stage_name(stage));
         expect_same_pictures(session, stage);
     }
+}
+
+/// 1600 tokens on fewer pixels: every pixel has the color of the mean, or of the strongest, of a block.
+TEST_F(LongTextTest, CellsOfManyPairsShowTheirStrongestOrTheirMean) {
+    if (!window) return;
+    constexpr int k_many = 1600;
+    constexpr double k_largest = 0.002;
+    Session session = session_of(k_many, "none");
+    session.presentation.range = {RangeChoice::Kind::fixed, 0, k_largest};
+    start_long(session);
+    show("weights"_stage);
+    const auto share_of_blocks = [&](Pool pool) {
+        const gl::Pixels pixels = picture();
+        const std::span<const HeatmapRenderer::Drawn> drawn = window->host().heatmaps().drawn();
+        const SeenMatrix seen{nullptr, *std::ranges::max_element(drawn, {}, [](const auto& each) {
+                                  return each.rows == k_many && each.columns == k_many
+                                             ? each.bottom_right.y - each.top_left.y
+                                             : 0;
+                              })};
+        const ColorScale scale{&colormap_of(session.presentation.colormap), 0, k_largest};
+        double most = 0;
+        for (const int level : {1, 2, 3, 4}) {
+            const int blocks = pooled_size(k_many, level);
+            const Matrix values = document()
+                                      .trace()
+                                      ->find("weights"_stage)
+                                      ->buffer.on_demand()
+                                      ->tile(0, level, pool, {0, 0, blocks, blocks}, {});
+            int as_expected = 0;
+            constexpr int k_points = 40;
+            for (int i = 0; i < k_points; ++i)
+                for (int j = 0; j < k_points; ++j) {
+                    // A pixel that holds the middle of a block of eight, which is wider than a pixel, shows
+                    // that one.
+                    const int row = k_many * i / k_points / 8 * 8 + 4,
+                              column = k_many * j / k_points / 8 * 8 + 4;
+                    const ImVec2 at = seen.at(column + 0.5f, row + 0.5f);
+                    const Rgb8 color = scale.color(values(row >> level, column >> level));
+                    const std::uint32_t expected =
+                        std::uint32_t{color.red} << 16 | std::uint32_t{color.green} << 8 | color.blue;
+                    as_expected +=
+                        is_near(pixels.at(static_cast<int>(at.x), static_cast<int>(at.y)) >> 8, expected);
+                }
+            most = std::max(most, as_expected / double(k_points * k_points));
+        }
+        return most;
+    };
+    constexpr double k_nearly_all = 0.95, k_few_of_them = 0.5;
+    EXPECT_GT(share_of_blocks(Pool::dominant), k_nearly_all);
+    EXPECT_LT(share_of_blocks(Pool::mean), k_few_of_them);
+    document().change([](Session& s) { s.presentation.pooling = Pool::mean; });
+    settle_tiles();
+    EXPECT_GT(share_of_blocks(Pool::mean), k_nearly_all);
+    EXPECT_LT(share_of_blocks(Pool::dominant), k_few_of_them);
 }
 
 TEST_F(LongTextTest, WhatTakesEveryPairIsRefusedInALine) {

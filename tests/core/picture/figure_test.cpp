@@ -1,5 +1,6 @@
 #include "core/picture/figure.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <sstream>
@@ -9,6 +10,7 @@
 
 #include "core/error.h"
 #include "core/graph/stage_table.h"
+#include "core/mechanism/evaluate.h"
 #include "core/picture/compose.h"
 #include "core/picture/figure_layout.h"
 #include "tests/picture_fixture.h"
@@ -386,6 +388,36 @@ TEST(FigureTest, AStagesNameAsTheTitleHasItsSubscriptAndOnesOwnWordsAreLeftAlone
     EXPECT_TRUE(typesets());
     presentation.title = "my_file_name";
     EXPECT_FALSE(typesets());
+}
+
+/// 1600 tokens are more than a picture shows one by one.
+TEST(FigureTest, ACellOfManyPairsIsTheirStrongestOrTheirMean) {
+    constexpr int k_many = 1600;
+    Experiment e;
+    e.input.text.clear();
+    for (int i = 0; i < k_many; ++i) e.input.text += fmt::format("w{} ", i * 7 % 31);
+    e.attention.projection = Projection::xavier;
+    const Trace trace = evaluate(e, {}, {.on_demand = {.most_cells = 1000}});
+    const Stage& weights = *trace.find("weights"_stage);
+    Matrix all(k_many, k_many);
+    weights.buffer.read(0, {0, 0, k_many, k_many}, {all.data(), k_many, k_many});
+    for (const Pool pool : {Pool::dominant, Pool::mean}) {
+        Presentation presentation;
+        presentation.pooling = pool;
+        const Figure figure = make_figure(trace, weights, k_first, presentation);
+        ASSERT_EQ(figure.rows, k_many / 2);
+        EXPECT_NE(figure.subtitle.find(pool == Pool::mean ? "mean" : "strongest"), std::string::npos)
+            << figure.subtitle;
+        for (int i = 0; i < figure.rows; i += 37)
+            for (int j = 0; j < figure.columns; j += 41) {
+                const auto block = all.block<2, 2>(2 * i, 2 * j).cast<double>();
+                const double expected = pool == Pool::mean ? block.mean() : block.maxCoeff();
+                // A weight is computed again for the block: the last digits of float32 may differ.
+                EXPECT_NEAR(figure.values[std::size_t(i) * std::size_t(figure.columns) + std::size_t(j)],
+                            expected, 1e-5 * expected)
+                    << i << " " << j;
+            }
+    }
 }
 
 }  // namespace

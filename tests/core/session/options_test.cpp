@@ -110,6 +110,7 @@ const std::map<std::string, std::vector<std::string>> k_values = {
     {"head", {"1", "4", "64", "all", "mean"}},
     {"head-names", {"", "pronoun → noun; adjective → noun"}},
     {"color-spacing", {"linear", "log"}},
+    {"pooling", {"strongest", "mean"}},
     {"range", {"auto", "percentile", "matrix", "head", "all", "0,1", "-0.1,1e+30", "-3,-2"}},
     {"colormap", {"viridis", "cividis", "magma", "gray", "blues", "ink"}},
     {"theme", {"dark", "light", "contrast", "print"}},

@@ -260,7 +260,7 @@ TEST(QuestionsTest, TheNumbersInTheTextsAreThoseOfTheirSessions) {
     EXPECT_NEAR(sum_64 / product_64, std::sqrt(64), 0.4) << "“with d = 64, √64”";
     const Trace designed = evaluate(answer(questions()[4]).experiment);
     const Buffer& head_scores = designed.find("scaled"_stage)->buffer;
-    expect_says(questions()[4], fmt::format("a score of {:.1f}; in heads 2 and 3 it is {:.0f}",
+    expect_says(questions()[4], fmt::format("a scaled score of {:.1f}; in heads 2 and 3 it is {:.0f}",
                                             head_scores.at(0, 9, 2), head_scores.at(1, 9, 2)));
     EXPECT_EQ(head_scores.at(2, 9, 2), 0);
     for (const int head : {3, 4})
@@ -276,7 +276,7 @@ TEST(QuestionsTest, TheNumbersInTheTextsAreThoseOfTheirSessions) {
     expect_says(about("additive"),
                 fmt::format("“you” gives no word more than {:.3f};", additive.b.row(1).maxCoeff()));
     expect_says(about("padding"),
-                fmt::format("gives the padding tokens {:.3f}", padding.a.row(1).tail(4).sum()));
+                fmt::format("gives the padding tokens {:.3f}", padding.a.row(2).tail(4).sum()));
     const Cell of_to = *answer(questions()[7]).presentation.locked;
     const Buffer& value = trace.find("value"_stage)->buffer;
     expect_says(questions()[7],
@@ -298,7 +298,7 @@ TEST(QuestionsTest, TheNumbersInTheTextsAreThoseOfTheirSessions) {
     const auto [dot_low, dot_high] = range(dot_and_additive.pinned->experiment);
     const auto [additive_low, additive_high] = range(dot_and_additive.experiment);
     expect_says(about("additive"), fmt::format("from −{:.1f} to {:.1f}", dot_low, dot_high));
-    expect_says(about("additive"), fmt::format("from −{:.2f} to {:.2f}", additive_low, additive_high));
+    expect_says(about("additive"), fmt::format("from −{:.1f} to {:.1f}", additive_low, additive_high));
     const Trace of_additive = evaluate(dot_and_additive.experiment);
     expect_says(about("additive"),
                 fmt::format("Σ|v_a| = {:.2f}",
@@ -316,8 +316,8 @@ TEST(QuestionsTest, TheNumbersInTheTextsAreThoseOfTheirSessions) {
                 fmt::format("with {:.3f} here, over {} seeds with {:.3f} ± {:.3f}", weights(2, 4), k_seeds,
                             mean, std::sqrt(squares / k_seeds - mean * mean)));
     const float elsewhere = (all.sum() - all.diagonal().sum()) / static_cast<float>(8 * 7);
-    expect_says(questions()[5], fmt::format("the diagonal, on average {:.3f} against {:.3f} elsewhere",
-                                            all.diagonal().mean(), elsewhere));
+    expect_says(questions()[5], fmt::format("to {:.3f} on average off the diagonal", elsewhere));
+    expect_says(questions()[5], fmt::format("the diagonal, {:.3f} on average", all.diagonal().mean()));
     Matrix beside = all;
     beside.diagonal().setZero();
     EXPECT_LT(beside.maxCoeff(), all.diagonal().mean());
