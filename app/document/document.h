@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <deque>
 #include <functional>
 #include <map>
@@ -235,6 +236,9 @@ private:
     std::optional<int> going_to_;
     const Variation* variation_ = nullptr;  ///< of the run beside
     Worker worker_;
+    /// What takes less than two milliseconds is shown by the frame that follows its change.
+    static constexpr std::chrono::milliseconds k_longest_wait{3};
+    bool just_asked_ = false;  ///< the worker, since the last update()
     Comparer comparer_;
     Surveyor surveyor_;
     TileMaker tile_maker_;

@@ -118,6 +118,7 @@ public:
     std::optional<WorkResult> take();
     bool busy(SlotName slot) const;
     void wait() const;
+    void wait_for(std::chrono::milliseconds limit) const;
 
 private:
     struct Work {
@@ -251,6 +252,11 @@ std::shared_ptr<Backend> Worker::Shared::card() const {
 void Worker::Shared::wait() const {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return idle(); });
+}
+
+void Worker::Shared::wait_for(std::chrono::milliseconds limit) const {
+    std::unique_lock lock(mutex_);
+    changed_.wait_for(lock, limit, [&] { return idle(); });
 }
 
 /// The lock is held throughout, except while something is computed.
@@ -456,5 +462,6 @@ std::shared_ptr<Backend> Worker::card() const { return shared_->card(); }
 std::optional<WorkResult> Worker::take() { return shared_->take(); }
 bool Worker::busy(SlotName slot) const { return shared_->busy(slot); }
 void Worker::wait() const { shared_->wait(); }
+void Worker::wait_for(std::chrono::milliseconds limit) const { shared_->wait_for(limit); }
 
 }  // namespace attnscope

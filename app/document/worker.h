@@ -80,6 +80,8 @@ public:
     bool busy(SlotName slot) const;
     /// Waits until no request is pending; for tests and scripted measurements.
     void wait() const;
+    /// Waits until no request is pending, but no longer than `limit`.
+    void wait_for(std::chrono::milliseconds limit) const;
 
 private:
     class Shared;
