@@ -322,7 +322,7 @@ void add_measure_options(CLI::App& command, MeasureRequest& request) {
 int measure(const Session& session, const EvaluateOptions& options, std::optional<BackendWish> backend,
             const ShaderSource& shaders, const MeasureRequest& request) {
     if (request.action == "train" && !can_be_trained(session.experiment))
-        throw UsageError("--action train: name a task of the mechanism, as --task translate");
+        throw UsageError("--action train: name a task of the mechanism, for example --task translate");
     Stand stand(session, options, backend == BackendWish::gpu ? BackendWish::gpu : BackendWish::cpu, shaders);
     stand.step_until_shown();
     const double first_frame_ms = process_age_ms();

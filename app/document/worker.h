@@ -1,4 +1,4 @@
-// The thread that evaluates, so that the window never waits.
+// The thread that evaluates, so that the window never waits for what takes longer than a part of a frame.
 #pragma once
 
 #include <chrono>

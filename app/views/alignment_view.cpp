@@ -326,7 +326,7 @@ std::string summary(const AlignmentScene& scene) {
     if (const Stage* center = trace.find(mechanism_of(trace.experiment).center))
         text += "  ·  window around word " + short_text(center->buffer.at(0, scene.step, 0) + 1.0);
     if (trace.experiment.seq2seq.encoder == Encoder::forward)
-        text += "  ·  forward encoder: each annotation covers only the words up to its own";
+        text += "  ·  forward encoder: each annotation covers only its own word and those before it";
     return text;
 }
 

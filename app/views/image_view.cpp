@@ -141,7 +141,7 @@ void tile(Desk& desk, const Ui& ui, const ImageScene& scene, const Area& area, i
     const bool pressed = keyboard_use(ui, ImGui::GetID("word"), area).pressed;
     if (clicked || pressed) toggle_lock(desk, scene.shown, {query, largest_key(scene.shown, query)});
     const bool hovered = ImGui::IsItemHovered();
-    help_at_rest(ui, "Hover: show this word's weights in large · click: lock it");
+    help_at_rest(ui, "Hover: enlarge this word's picture · click: lock the word");
     ImGui::PopID();
     if (hovered) point_at(desk, scene.shown, {query, largest_key(scene.shown, query)});
     ui.images.draw(*ImGui::GetWindowDrawList(), scene.image, area.min, area.max);

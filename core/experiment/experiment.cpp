@@ -241,8 +241,10 @@ void check_heads(const Experiment& e, const char* option, const std::vector<Head
         const std::string layers = mechanism_rule(e.mechanism).has_layers
                                        ? fmt::format("the layers are 1 to {}", e.transformer.layers)
                                        : "attention has one layer";
-        refuse(fmt::format("{} {}.{} does not exist: {}, with heads 1 to {}", option, place.layer, place.head,
-                           layers, e.attention.heads));
+        const std::string own =
+            e.attention.heads == 1 ? "one head" : fmt::format("heads 1 to {}", e.attention.heads);
+        refuse(fmt::format("{} {}.{} does not exist: {}, with {}", option, place.layer, place.head, layers,
+                           own));
     }
 }
 

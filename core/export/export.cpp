@@ -190,8 +190,9 @@ std::vector<StagePtr> stages_of(const Trace& trace, const ExportRequest& request
             return request.layer > 0 && stage->layer != request.layer;
         });
         if (stages.empty())
-            refuse(fmt::format("there is no layer {}: this experiment has {} layers", request.layer,
-                               layers_of(trace)));
+            refuse(fmt::format("there is no layer {}: this experiment has {}", request.layer,
+                               layers_of(trace) == 0 ? "none, leave --layer out"
+                                                     : fmt::format("layers 1 to {}", layers_of(trace))));
         return stages;
     }
     std::vector<StagePtr> stages;

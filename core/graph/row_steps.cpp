@@ -187,7 +187,7 @@ private:
                 "no exp overflows.";
             weights.sentence =
                 "Divide by the sum of each key's column: the weights of a key sum to 1 over the "
-                "queries, those of a row need not.";
+                "queries, the weights of a row need not.";
         } else if (dead) {
             less.sentence = exp.sentence = weights.sentence = capitalized(fully_masked_remark()) + ".";
         } else if (std::isnan(own.largest)) {

@@ -31,7 +31,7 @@ constexpr std::array k_variations = {
               [](Experiment& e) { e.training.ablated = e.attention.ablated; }},
     Variation{"no attention", "The encoder's last state alone has to hold the whole sentence", k_decoder,
               [](Experiment& e) { e.seq2seq.decoder_attention = DecoderAttention::none; }},
-    Variation{"no backward encoder", "An annotation then knows only the words up to its own", k_decoder,
+    Variation{"no backward encoder", "An annotation then knows only its own word and those before it", k_decoder,
               [](Experiment& e) { e.seq2seq.encoder = Encoder::forward; }},
     Variation{"another seed", "What depends on the random initial weights, and what does not", std::nullopt,
               [](Experiment& e) { e.weights.seed = Seed::from_unsigned(e.weights.seed.bits() + 1); }},

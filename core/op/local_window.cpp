@@ -163,7 +163,7 @@ void GaussianWindow::explain(Proof& proof, const Cell& cell) const {
     proof.add_step("x = (j − p)² ÷ 2 (D ÷ 2)²", distance * distance / (2 * deviation * deviation),
                    "The Gaussian's exponent; its standard deviation is D ÷ 2");
     proof.add_step("exp(−x)", cell.value,
-                   "The Gaussian around the window's center: 1 there, less with the distance");
+                   "The Gaussian around the window's center: 1 there, smaller further away");
 }
 
 void ApplyWindow::explain(Proof& proof, const Cell& cell) const {

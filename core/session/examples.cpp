@@ -35,7 +35,7 @@ constexpr ExampleCard k_cards[] = {
      "See a head find what followed the same letter last time, and predict it."},
     {"learned-reverse", k_learned, "Reversing twelve letters",
      "Play the training, and the antidiagonal appears out of noise."},
-    {"causal", k_masks, "Causal mask", "See each row share its weight among the words up to its own."},
+    {"causal", k_masks, "Causal mask", "See each row divide its weight among its own word and those before it."},
     {"valid-length", k_masks, "Padding",
      "Drag the valid length: padding gets no weight, whatever its values."},
     {"masked-softmax", k_masks, "A length for each query",

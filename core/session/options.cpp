@@ -485,7 +485,7 @@ const std::array k_options = {
            word_or_number, scale_json, set_scale, "Scale", control::Own{}},
     Option{
         "mask", Section::mask, "", mask_arguments(),
-        "Which query may attend to which key; repeatable, a pair is open if all rules allow it; valid marks "
+        "Which query may attend to which key; repeatable: a pair is open if all rules allow it; valid marks "
         "padding; a file (CSV, NPY) of 0 (closed) and 1 (open) is read immediately and stored in the session",
         list, mask_json, set_mask, "Mask", control::Own{}},
     Option{"temperature", Section::softmax, "T", "T", "Divides the scaled scores; above 0", number,
@@ -692,8 +692,8 @@ const std::array k_options = {
            "side of 0 for signed values",
            text, CHOICE(presentation, spacing)},
     Option{"pooling", Section::presentation, "", k_arguments<decltype(Presentation::pooling)>,
-           "Which value a cell has that stands for many pairs: the strongest, so that a single peak is seen "
-           "from afar, or their mean; masked pairs do not count",
+           "The value of a cell that stands for many pairs: the strongest, so that a single peak is seen from "
+           "afar, or their mean; masked pairs do not count",
            text, CHOICE(presentation, pooling)},
     Option{"colormap", Section::presentation, "", k_arguments<decltype(Presentation::colormap)>,
            "Colors of weights; signed values are always blue to red", text, CHOICE(presentation, colormap)},

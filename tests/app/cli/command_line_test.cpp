@@ -352,7 +352,7 @@ TEST_F(CommandLineTest, ALayerIsChosenByItsNumber) {
     expect_failure(2, run({"trace", "--layer", "25"}), {"--layer", "1 to 24"});
     Words beyond(stack.begin(), stack.end() - 2);
     beyond.insert(beyond.end(), {"--layer", "9"});
-    expect_failure(2, run(beyond), {"no layer 9", "3 layers"});
+    expect_failure(2, run(beyond), {"no layer 9", "layers 1 to 3"});
     Words both = named;
     both.insert(both.end(), {"--layer", "1"});
     expect_failure(2, run(both), {"3.weights"});
