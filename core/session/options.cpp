@@ -691,10 +691,11 @@ const std::array k_options = {
            "How colors are spaced over the range; log: logarithmic, four decades for weights, three on each "
            "side of 0 for signed values",
            text, CHOICE(presentation, spacing)},
-    Option{"pooling", Section::presentation, "", k_arguments<decltype(Presentation::pooling)>,
-           "The value of a cell that stands for many pairs: the strongest, so that a single peak is seen from "
-           "afar, or their mean; masked pairs do not count",
-           text, CHOICE(presentation, pooling)},
+    Option{
+        "pooling", Section::presentation, "", k_arguments<decltype(Presentation::pooling)>,
+        "The value of a cell that stands for many pairs: the strongest, so that a single peak is seen from "
+        "afar, or their mean; masked pairs do not count",
+        text, CHOICE(presentation, pooling)},
     Option{"colormap", Section::presentation, "", k_arguments<decltype(Presentation::colormap)>,
            "Colors of weights; signed values are always blue to red", text, CHOICE(presentation, colormap)},
     Option{"theme", Section::presentation, "", k_arguments<decltype(Presentation::theme)>,
