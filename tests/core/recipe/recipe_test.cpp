@@ -126,6 +126,25 @@ TEST(RecipeTest, IsTheSameForTheSameExperiment) {
     EXPECT_NE(recipe(other), recipe(first));
 }
 
+/// Without PyTorch, too, it is noticed that one has no line.
+TEST(RecipeTest, EveryScoreFunctionAndNormalizerComputesItsStage) {
+    const auto expect_line = [](const Experiment& e, std::string_view name, const std::string& stage) {
+        const std::string script = recipe(evaluate(e));
+        EXPECT_TRUE(contains(script, "\n" + stage + " = ") || contains(script, "    " + stage + " = "))
+            << name << ": nothing computes " << stage;
+    };
+    for (const auto& [score, name] : choices<Score>()) {
+        Experiment e;
+        e.attention.score = score;
+        expect_line(e, name, "scores");
+    }
+    for (const auto& [normalizer, name] : choices<Normalization>()) {
+        Experiment e;
+        e.weighting.normalizer = normalizer;
+        expect_line(e, name, "weights");
+    }
+}
+
 TEST(RecipeTest, ListsEveryStageAndParameter) {
     for (const std::string& name : example_names()) {
         const Trace trace = evaluate(load_example(name).experiment);
