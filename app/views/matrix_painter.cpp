@@ -272,11 +272,10 @@ void paint_matrix(Desk& desk, const Ui& ui, ImDrawList& list, const ShownStage& 
     HeatmapLook look = look_on(desk, ui, scale);
     if (shown.stage->info->unit == Unit::boolean) look.style = HeatmapLook::Style::dots;
     HeatmapSource source = source_of(desk, shown, transposed);
-    if (source.made && !transposed) {
-        if (pooling_of(*shown.stage->info, desk.document.presentation()) == Pool::dominant) {
-            paint_below(desk, ui, list, shown, area, look);
-            source.is_over_another = true;
-        }
+    const Pool pool = pooling_of(*shown.stage->info, desk.document.presentation());
+    if (source.made && !transposed && pool == Pool::dominant) {
+        paint_below(desk, ui, list, shown, area, look);
+        source.is_over_another = true;
     }
     ui.heatmaps.draw(list, source, area.min, area.max, look);
 }
