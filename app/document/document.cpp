@@ -403,7 +403,7 @@ const Slot* Document::slot(SlotName name) const {
 
 bool Document::update() {
     const Slot* live = slot(SlotName::live);
-    const bool is_brief = live && live->trace && live->trace->milliseconds < 2;
+    const bool is_brief = live && live->trace && live->trace->milliseconds < k_brief_milliseconds;
     if (std::exchange(just_asked_, false) && is_brief) worker_.wait_for(k_longest_wait);
     tile_maker_.begin_frame(overview_maker_.busy());
     bool news = run_.update();

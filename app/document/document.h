@@ -236,7 +236,8 @@ private:
     std::optional<int> going_to_;
     const Variation* variation_ = nullptr;  ///< of the run beside
     Worker worker_;
-    /// What takes less than two milliseconds is shown by the frame that follows its change.
+    /// An evaluation that takes less is shown by the frame that follows its change, which waits for it.
+    static constexpr double k_brief_milliseconds = 2;
     static constexpr std::chrono::milliseconds k_longest_wait{3};
     bool just_asked_ = false;  ///< the worker, since the last update()
     Comparer comparer_;

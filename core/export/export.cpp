@@ -191,7 +191,7 @@ std::vector<StagePtr> stages_of(const Trace& trace, const ExportRequest& request
         });
         if (stages.empty())
             refuse(fmt::format("there is no layer {}: this experiment has {}", request.layer,
-                               layers_of(trace) == 0 ? "none, leave --layer out"
+                               layers_of(trace) == 0 ? "none (leave --layer out)"
                                                      : fmt::format("layers 1 to {}", layers_of(trace))));
         return stages;
     }
