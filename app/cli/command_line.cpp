@@ -148,12 +148,11 @@ void make_folder(const std::string& path) {
                     "--out: cannot create the folder " + path + ": " + file_advice(problem.value()));
 }
 
-/// export_files(), interruptible by a signal.
-std::vector<std::string> export_until_interrupted(const Trace& trace, const Session& session,
-                                                  const ExportRequest& request, const std::string& folder) {
+/// What an export returns that takes its progress; a signal interrupts it.
+template <typename Export>
+std::vector<std::string> export_until_interrupted(const Export& export_with) {
     try {
-        return export_files(trace, session, request, folder,
-                            [](const ExportStep&) { return !Interruption::asked(); });
+        return export_with([](const ExportStep&) { return !Interruption::asked(); });
     } catch (const Error&) {
         Interruption::obey();  // the signal interrupted a wait for a pipe's reader
         throw;
@@ -260,7 +259,9 @@ int render_film(Arguments& arguments, const Session& session, const ExportReques
     options.cancel = stop.token();
     make_folder(arguments.out);
     print_lines(as_usage([&] {
-        return export_film(session, {request, arguments.film}, arguments.out, options);
+        return export_until_interrupted([&](const ExportProgress& progress) {
+            return export_film(session, {request, arguments.film}, arguments.out, options, progress);
+        });
     }));
     arguments.render_how.report();
     Interruption::obey();
@@ -300,7 +301,9 @@ int render(Arguments& arguments) {
     report_unused(given, session);
     const Interruption interruption;
     make_folder(arguments.out);
-    print_lines(export_until_interrupted(trace, session, request, arguments.out));
+    print_lines(export_until_interrupted([&](const ExportProgress& progress) {
+        return export_files(trace, session, request, arguments.out, progress);
+    }));
     Interruption::obey();
     return 0;
 }

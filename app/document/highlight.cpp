@@ -5,8 +5,6 @@
 namespace attnscope {
 namespace {
 
-bool is_feature(Axis axis) { return axis == Axis::feature || axis == Axis::head_feature; }
-
 bool is_token(Axis axis) { return axis == Axis::query_token || axis == Axis::key_token; }
 
 int lit(const Highlight& highlight, Axis axis) {
@@ -48,7 +46,7 @@ Highlight highlight_cell(const StageInfo& info, const Cell& cell, int depth) {
     if (info.rows == Axis::key_token) highlight.key = cell.row;
     if (info.columns == Axis::key_token) highlight.key = cell.column;
     if (info.columns == Axis::key_hidden) highlight.key = cell.column / depth;
-    if (is_feature(info.columns)) {
+    if (is_of_features(info.columns)) {
         highlight.feature = cell.column;
         highlight.feature_axis = info.columns;
     }

@@ -118,7 +118,7 @@ void picture_row(Desk& desk, const Ui& ui, const Option& option) {
 
 /// Choosing a task also sets up the model and the optimizer that learn it.
 void task_row(Desk& desk, const Ui& ui, const Option& option) {
-    std::vector<Choice> rows = {{"none", "none", "No training: the weights are random"}};
+    std::vector<Choice> rows = {{"none", "none", "No training: the weights stay as they are"}};
     for (const Task& task : tasks())
         rows.push_back({std::string(name_of(task.choice)), std::string(name_of(task.choice)),
                         std::string(task.summary)});

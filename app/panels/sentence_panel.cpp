@@ -121,7 +121,7 @@ int token_zoomed_to(const Desk& desk, const Trace& trace, const Sentence& senten
     if (!seen || desk.document.presentation().view != ViewKind::pipeline) return -1;
     const Stage& stage = focused_stage(trace, desk.document.presentation().stage);
     const auto is_of = [&](Axis axis) {
-        const bool of_keys = axis == Axis::key_token || axis == Axis::key_hidden;
+        const bool of_keys = is_of_keys(axis);
         if (!of_keys && axis != Axis::query_token) return false;
         return of_keys == sentence.of_keys || !has_two_sides(trace);
     };

@@ -208,7 +208,8 @@ void status_bar(Desk& desk, const Ui& ui, const Area& area, ActionContext& conte
             const float said = text_width(ui.fonts.body, problem) + ui.px(16);
             ImGui::SetCursorScreenPos({std::min(x + said, end - width), area.min.y + ui.px(1)});
             end = std::min(x + said, end - width) - ui.px(8);
-            if (small_button(ui, "remedy", label, "Set both, so that the number of heads divides d", width))
+            if (small_button(ui, "remedy", label, "Makes this change together with the one that was refused",
+                             width))
                 return apply_remedy(desk);
         }
         draw_text(list, ui.fonts.body, {x, y - 1}, ink(ui.theme.warning), problem, Align::left, end - x);

@@ -208,7 +208,7 @@ void decoder_step(Desk& desk, const Ui& ui, const AlignmentScene& scene, const A
     const float room = area.width() - margin - 3 * strip - 4 * gap - words;
     const float wide = std::min(room, ui.px(130 + 2 * k_most_bars));
     // A decoder that aligns with its current state computes the state before the scores.
-    const bool current = scene.trace.experiment.seq2seq.alignment_state == AlignmentState::current;
+    const bool current = queries_current(scene.trace.experiment.seq2seq.alignment_state);
     float x = area.min.x + margin;
     const auto next = [&](float width) {
         x += width;

@@ -325,7 +325,7 @@ std::string summary(const AlignmentScene& scene) {
                 : "  ·  attends most to “" + scene.word(most.column) + "” " + cell_text(weight);
     if (const Stage* center = trace.find(mechanism_of(trace.experiment).center))
         text += "  ·  window around word " + short_text(center->buffer.at(0, scene.step, 0) + 1.0);
-    if (trace.experiment.seq2seq.encoder == Encoder::forward)
+    if (!trace.experiment.seq2seq.reads_backward())
         text += "  ·  forward encoder: each annotation covers only its own word and those before it";
     return text;
 }

@@ -271,7 +271,7 @@ void value_tooltip(const Ui& ui, const ShownStage& shown, const Cell& cell) {
     const float value = shown.at(cell.row, cell.column);
     const std::string row = legible(shown.row_label(cell.row));
     const std::string column = legible(shown.column_label(cell.column));
-    const bool of_keys = info.columns == Axis::key_token || info.columns == Axis::key_hidden;
+    const bool of_keys = is_of_keys(info.columns);
     const std::string between = row.empty() || column.empty() ? "" : of_keys ? " → " : " · ";
     const std::string other = is_painted(shown) ? closed_elsewhere(shown, cell) : "";
     const std::string said = !other.empty()                        ? "closed by " + other

@@ -281,7 +281,7 @@ void thumbnail(Desk& desk, const Ui& ui, const StripItem& item, float origin, co
     if (item.labels > 0 && !first)
         row_labels(ui, {{labels_left, picture.min.y}, {labels_right, picture.max.y}}, *item.names,
                    lit_row(lit, info));
-    const bool of_keys = info.columns == Axis::key_token || info.columns == Axis::key_hidden;
+    const bool of_keys = is_of_keys(info.columns);
     if (const int column = lit_column(lit, info); column >= 0 && of_keys)
         outline_column(ui, *list, picture, column, shape_shown.columns / shape_shown.depth, 0.45f);
     under_picture(ui, item, left, text_right, bottom + ui.px(k_under_picture));

@@ -64,7 +64,7 @@ std::string summary(const Desk& desk) {
     // Where the next token is predicted, a sentence's loss counts also what cannot be known.
     const Trace& trace = *desk.document.trace();
     const Stage* loss = trace.find("loss"_stage);
-    const bool counts_all = !is_stack(trace) || trace.experiment.transformer.objective == Objective::position;
+    const bool counts_all = !is_stack(trace) || has_own_targets(trace.experiment.transformer.objective);
     if (loss && counts_all) text += "  ·  loss of this sentence " + short_text(loss->buffer.at(0, 0, 0));
     if (known && known->measured && known->step == shown_step(desk))
         text += fmt::format("  ·  accuracy {:.1f} % on {} held-out sentences{}",
@@ -402,13 +402,13 @@ void pictures(Desk& desk, const Ui& ui, const Area& area, const Trace& trace, co
     const Area body{{area.min.x, area.min.y + ui.px(k_training_caption)}, area.max};
     if (is_stack(trace)) {
         caption(ui, area, "Weights of every head " + step,
-                which.empty() ? "rows sum to 1, colors from 0 to 1; click one to focus it" : "");
+                which.empty() ? "colors from 0 to 1; click one to focus it" : "");
         return head_grid(desk, ui, body, trace, known);
     }
     const Stage& stage = main_stage(trace);
     caption(ui, area, stage_heading(*stage.info) + " " + step,
             stage.info->role != StageRole::weights ? "every step gets the same context"
-            : which.empty()                        ? "rows sum to 1, colors from 0 to 1"
+            : which.empty()                        ? "colors from 0 to 1"
                                                    : "");
     const auto shown = film_stage(desk, trace);
     if (shown)

@@ -76,6 +76,14 @@ constexpr auto choice_names(SoftmaxAxis) {
     using enum SoftmaxAxis;
     return std::to_array<ChoiceName<SoftmaxAxis>>({{keys, "keys"}, {queries, "queries"}});
 }
+/// Whether each column sums to 1, not each row.
+constexpr bool is_over_queries(SoftmaxAxis choice) {
+    switch (choice) {
+        case SoftmaxAxis::queries: return true;
+        case SoftmaxAxis::keys: break;
+    }
+    return false;
+}
 
 /// The transformer block around attention: layer norms after the residuals, or before each layer.
 enum class Block { none, post_norm, pre_norm };
@@ -98,6 +106,15 @@ constexpr auto choice_names(Norm) {
     using enum Norm;
     return std::to_array<ChoiceName<Norm>>({{none, "none"}, {before, "before"}, {after, "after"}});
 }
+/// Whether a layer norm follows the last layer.
+constexpr bool ends_normed(Norm choice) {
+    switch (choice) {
+        case Norm::before: return true;
+        case Norm::none:
+        case Norm::after: break;
+    }
+    return false;
+}
 
 /// What the context of an ablated head is set to: 0, or its mean over the positions.
 enum class Ablation { zero, mean };
@@ -111,6 +128,14 @@ enum class Objective { next, position };
 constexpr auto choice_names(Objective) {
     using enum Objective;
     return std::to_array<ChoiceName<Objective>>({{next, "next"}, {position, "position"}});
+}
+/// Whether the output at each token is compared with a target of its own.
+constexpr bool has_own_targets(Objective choice) {
+    switch (choice) {
+        case Objective::position: return true;
+        case Objective::next: break;
+    }
+    return false;
 }
 
 /// All queries at once; Bahdanau's encoder and decoder, which aligns step by step; or a stack of layers.
@@ -127,6 +152,14 @@ constexpr auto choice_names(Encoder) {
     using enum Encoder;
     return std::to_array<ChoiceName<Encoder>>({{bidirectional, "bidirectional"}, {forward, "forward"}});
 }
+/// Whether the source is read in both directions.
+constexpr bool reads_backward(Encoder choice) {
+    switch (choice) {
+        case Encoder::bidirectional: return true;
+        case Encoder::forward: break;
+    }
+    return false;
+}
 
 /// The source of a step's context: the annotations weighted by the alignment, or the last encoder state
 /// alone.
@@ -142,6 +175,14 @@ enum class AlignmentState { previous, current };
 constexpr auto choice_names(AlignmentState) {
     using enum AlignmentState;
     return std::to_array<ChoiceName<AlignmentState>>({{previous, "previous"}, {current, "current"}});
+}
+/// Whether a step is scored with the state that it computes, not with the one before.
+constexpr bool queries_current(AlignmentState choice) {
+    switch (choice) {
+        case AlignmentState::current: return true;
+        case AlignmentState::previous: break;
+    }
+    return false;
 }
 
 /// What a model is trained on (core/learn/tasks.h).
@@ -184,6 +225,14 @@ enum class Decode { teacher, greedy };
 constexpr auto choice_names(Decode) {
     using enum Decode;
     return std::to_array<ChoiceName<Decode>>({{teacher, "teacher"}, {greedy, "greedy"}});
+}
+/// Whether a step reads the word that the one before predicted, not the target's.
+constexpr bool is_greedy(Decode choice) {
+    switch (choice) {
+        case Decode::greedy: return true;
+        case Decode::teacher: break;
+    }
+    return false;
 }
 
 }  // namespace attnscope

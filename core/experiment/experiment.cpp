@@ -38,7 +38,7 @@ void check_seq2seq(const Experiment& e) {
     check_whole("max-steps", e.seq2seq.max_steps, 1, k_max_tokens);
     check_whole("encoder-size", e.seq2seq.encoder_size, 1, k_max_dim);
     check_whole("decoder-size", e.seq2seq.decoder_size, 1, k_max_dim);
-    if (mechanism_rule(e.mechanism).is_recurrent && e.attention.softmax_axis == SoftmaxAxis::queries)
+    if (mechanism_rule(e.mechanism).is_recurrent && is_over_queries(e.attention.softmax_axis))
         refuse(
             fmt::format("softmax-axis queries needs all queries at once, but mechanism {} decodes step by "
                         "step: use keys",
@@ -167,8 +167,7 @@ std::string why_sizes_do_not_fit(const Experiment& e) {
     if (e.value_columns() % e.attention.heads != 0 && !e.is_custom("value"))
         return undivided(e.attention.value_size > 0 ? "value-size" : "dim", e.value_columns());
     const bool own_sizes = e.key_columns() != e.input.dim || e.value_columns() != e.input.dim;
-    if (own_sizes &&
-        (e.attention.projection == Projection::none || e.attention.projection == Projection::mha))
+    if (own_sizes && projection_rule(e.attention.projection).keeps_size)
         return fmt::format(
             "projection {} keeps the size {} of the embedding: set key-size and value-size to 0 or choose "
             "another projection",

@@ -172,13 +172,7 @@ struct Seq2seq {
         return false;
     }
     /// Whether the source is read in both directions.
-    bool reads_backward() const {
-        switch (encoder) {
-            case Encoder::bidirectional: return true;
-            case Encoder::forward: break;
-        }
-        return false;
-    }
+    bool reads_backward() const { return attnscope::reads_backward(encoder); }
     bool operator==(const Seq2seq&) const = default;
 };
 
@@ -267,8 +261,7 @@ struct Experiment {
     }
     /// Whether the weights of each key sum to 1 over the queries.
     bool over_queries() const {
-        return weighting.normalizer == Normalization::softmax &&
-               attention.softmax_axis == SoftmaxAxis::queries;
+        return weighting.normalizer == Normalization::softmax && is_over_queries(attention.softmax_axis);
     }
     /// Columns of Q and K, and of V, when they are projected; in a stack they are as wide as the embedding.
     int key_columns() const { return projected_columns(attention.key_size); }

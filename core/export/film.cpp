@@ -198,9 +198,11 @@ std::vector<std::string> export_film(const Session& session, const FilmRequest& 
         const auto of = static_cast<std::size_t>(request.frames) + (as_one ? 1 : 0);
         return !progress || progress({.done = static_cast<std::size_t>(frame), .of = of, .part = part});
     };
+    int at = 0;  // the frame
     const auto write = [&](const std::string& name, const std::string& bytes) {
-        paths.push_back((std::filesystem::path(folder) / name).string());
-        write_file(paths.back(), bytes);
+        const std::string path = (std::filesystem::path(folder) / name).string();
+        write_file(path, bytes, [&] { return go_on(at, 0); });
+        paths.push_back(path);
     };
     clear_abandoned_files(folder);
     const std::unique_ptr<FilmCourse> course = course_of(session, request.frames, options);
@@ -208,6 +210,7 @@ std::vector<std::string> export_film(const Session& session, const FilmRequest& 
     ContactSheets sheets;
     try {
         for (int i = 0; i < request.frames; ++i) {
+            at = i;
             const auto still_wanted = [&] { report([&](double part) { return go_on(i, part); }, 0); };
             still_wanted();
             std::optional<Session> next = course->frame(i, still_wanted);

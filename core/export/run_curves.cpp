@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <iterator>
 
+#include "core/canceled.h"
 #include "core/files/file.h"
 #include "core/number_text.h"
 
@@ -111,12 +112,20 @@ std::vector<std::string> export_curves(std::span<const Course> courses, ThemeKin
                                        std::span<const FileFormat> formats, const std::string& folder,
                                        const ExportProgress& progress) {
     std::vector<std::string> paths;
-    for (const FileFormat format : formats) {
-        const std::string file = fmt::format("{}.{}", k_curves_file, name_of(format));
-        if (progress && !progress({.done = paths.size(), .of = formats.size(), .part = 0})) break;
-        const std::string path = (std::filesystem::path(folder) / file).string();
-        write_file(path, curve_format_of(file)->bytes(courses, theme));
-        paths.push_back(path);
+    const auto go_on = [&] {
+        return !progress || progress({.done = paths.size(), .of = formats.size(), .part = 0});
+    };
+    clear_abandoned_files(folder);
+    try {
+        for (const FileFormat format : formats) {
+            if (!go_on()) break;
+            const std::string file = fmt::format("{}.{}", k_curves_file, name_of(format));
+            const std::string path = (std::filesystem::path(folder) / file).string();
+            write_file(path, curve_format_of(file)->bytes(courses, theme), go_on);
+            paths.push_back(path);
+        }
+    } catch (const Canceled&) {
+        // The files written so far are complete.
     }
     return paths;
 }

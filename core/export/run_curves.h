@@ -39,7 +39,8 @@ std::span<const CurveFormat> curve_formats();
 /// The name of the files, without extension.
 inline constexpr std::string_view k_curves_file = "training";
 /// Writes the course of runs into an existing folder, in each of the formats, which are among
-/// curve_formats(); returns the paths. Throws as write_file.
+/// curve_formats(); returns the paths of those that are complete when `progress` ends it. Throws as
+/// write_file.
 std::vector<std::string> export_curves(std::span<const Course> courses, ThemeKind theme,
                                        std::span<const FileFormat> formats, const std::string& folder,
                                        const ExportProgress& progress = {});

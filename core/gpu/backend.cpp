@@ -144,7 +144,7 @@ public:
         kernels_->cells("cells.comp", {"MASKED_FILL"}, {{input(0)}, {input(1)}}, out());
     }
     void operator()(const op::Softmax& softmax) {
-        if (softmax.axis == SoftmaxAxis::keys) return kernels_->rows("SOFTMAX", {{input(0)}}, out());
+        if (!is_over_queries(softmax.axis)) return kernels_->rows("SOFTMAX", {{input(0)}}, out());
         Shape columns = result_->shape();
         columns.rows = 3;
         kernels_->softmax_over_rows(input(0), out(), scratch(columns));

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/graph/formula.h"
 #include "core/graph/row_entropy.h"
 #include "core/graph/stage_table.h"
 #include "core/graph/trace.h"
@@ -70,10 +71,8 @@ Proof prove(const Trace& trace, const StageRecord& record, int head, int row, in
     Proof proof = explain(*record.op, cell);
     if (stage.info->role == StageRole::context && stage.part == StageKey::Part::value &&
         !proof.terms.empty()) {
-        const bool decodes = std::holds_alternative<op::Decode>(*record.op);
-        const StagePtr& values = record.inputs[decodes ? std::size_t{op::Decode::annotations}
-                                                       : std::size_t{op::WeightedSum::k_values}];
-        proof.mixture = mixture_text(proof.terms, values->info->symbol);
+        const Stage& values = *operands(trace, stage).above;
+        proof.mixture = mixture_text(proof.terms, values.info->symbol);
     }
     return proof;
 }

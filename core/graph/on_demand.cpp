@@ -672,13 +672,12 @@ std::vector<bool> on_demand_values(const Graph& graph, const OnDemandSizes& size
         if (on_demand.back() && (has_windows || !has_cells(*node.op)))
             throw Error(
                 ErrorKind::too_large,
-                fmt::format("{} takes all pairs of {} × {} tokens at once, and up to {} pairs are supported: "
-                            "shorten the text, or use a dot, general, cosine or rbf score and a softmax over "
-                            "the keys, "
-                            "without dropout, block and ablation mean",
-                            stage_name(value.key), graph.rows.size(),
-                            graph.columns.empty() ? graph.rows.size() : graph.columns.size(),
-                            sizes.most_cells));
+                fmt::format(
+                    "{} takes all pairs of {} × {} tokens at once, and up to {} pairs are supported: "
+                    "shorten the text, or use a dot, general, cosine or rbf score and normalizer softmax "
+                    "over the keys, without dropout, a block or mean ablation",
+                    stage_name(value.key), graph.rows.size(),
+                    graph.columns.empty() ? graph.rows.size() : graph.columns.size(), sizes.most_cells));
     }
     return on_demand;
 }

@@ -1,6 +1,13 @@
 // When an option applies, as several mechanisms say it in their Mechanism::options.
 #pragma once
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
 #include "core/experiment/experiment.h"
 #include "core/op/normalizers.h"
 
@@ -21,12 +28,22 @@ inline constexpr const char* k_lexicon_vectors = "the words' vectors are those o
 inline constexpr const char* k_nothing_drawn = "nothing is drawn with this seed";
 inline constexpr const char* k_no_ablation = "no head is ablated";
 
+/// "rope": the positions whose rule has this member set.
+inline std::string positions_with(bool PositionRule::*member) {
+    std::vector<std::string_view> names;
+    for (const PositionRule& rule : k_position_rules)
+        if (rule.*member) names.push_back(name_of(rule.choice));
+    return fmt::format("{}", fmt::join(names, " or "));
+}
+
 inline std::string no_rope(const Experiment& e) {
-    return position_rule(e.attention.position).rotates ? "" : "only rope rotates pairs of features";
+    if (position_rule(e.attention.position).rotates) return "";
+    return "only " + positions_with(&PositionRule::rotates) + " rotates pairs of features";
 }
 
 inline std::string no_learned_positions(const Experiment& e) {
-    return position_rule(e.attention.position).has_table ? "" : "only learned positions have a table";
+    if (position_rule(e.attention.position).has_table) return "";
+    return "only position " + positions_with(&PositionRule::has_table) + " has a table";
 }
 
 inline std::string no_local_window(const Experiment& e) {

@@ -78,7 +78,7 @@ public:
 
 private:
     static StageRole role_of(const StageRecord* record) { return record->stage->info->role; }
-    bool over_queries() const { return softmax_ && softmax_->axis == SoftmaxAxis::queries; }
+    bool over_queries() const { return softmax_ && is_over_queries(softmax_->axis); }
     int head_of(const Stage& stage) const { return std::clamp(out_.head, 0, stage.shape().heads - 1); }
     Eigen::RowVectorXf row_of(const StageRecord& record) const {
         return record.stage->buffer.row(head_of(*record.stage), out_.row);
@@ -214,10 +214,7 @@ private:
                 context = &each;
         if (!context) return;
         const bool decodes = std::holds_alternative<op::Decode>(*context->op);
-        out_.values = context
-                          ->inputs[decodes ? std::size_t{op::Decode::annotations}
-                                           : std::size_t{op::WeightedSum::k_values}]
-                          .get();
+        out_.values = operands(trace_, *context->stage).above;
         const std::string symbol(weights_.stage->info->symbol), value(out_.values->info->symbol);
         const std::string heading = stage_heading(*out_.values->info);
         out_.steps.push_back({.title = "weight × " + std::string(decodes ? "annotation" : "value"),

@@ -74,6 +74,9 @@ bool may_have_gradient(const StageInfo& info);
 /// "2.grad.scores"; nullptr for a name that is not in the table.
 const StageInfo* find_stage_info(std::string_view name);
 
+constexpr bool is_of_features(Axis axis) { return axis == Axis::feature || axis == Axis::head_feature; }
+/// The keys, or the hidden units of each.
+constexpr bool is_of_keys(Axis axis) { return axis == Axis::key_token || axis == Axis::key_hidden; }
 /// Whether a stage has a cell for each pair of a query and a key.
 constexpr bool is_of_pairs(const StageInfo& info) {
     return info.rows == Axis::query_token && info.columns == Axis::key_token;

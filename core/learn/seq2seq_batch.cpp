@@ -139,13 +139,7 @@ private:
     Numbers parameter(const std::string& name) const { return given(name).cast<double>(); }
     void set(const std::string& name, const Numbers& gradient) { gradients_[name] = gradient.cast<float>(); }
     // A new value of one of these choices does not compile before it is computed here.
-    bool reads_backward() const {
-        switch (e_.seq2seq.encoder) {
-            case Encoder::bidirectional: return true;
-            case Encoder::forward: break;
-        }
-        return false;
-    }
+    bool reads_backward() const { return e_.seq2seq.reads_backward(); }
     bool attends() const {
         switch (e_.seq2seq.decoder_attention) {
             case DecoderAttention::additive: return true;
@@ -153,13 +147,7 @@ private:
         }
         return false;
     }
-    bool asks_current() const {
-        switch (e_.seq2seq.alignment_state) {
-            case AlignmentState::current: return true;
-            case AlignmentState::previous: break;
-        }
-        return false;
-    }
+    bool asks_current() const { return queries_current(e_.seq2seq.alignment_state); }
 
     /// One direction of the encoder; rows are packed.
     struct Reader {

@@ -395,7 +395,7 @@ void set_sentence(Experiment& experiment, const TaskSentences& sentences, const 
     }
     input.words = joined(sentences.words, kind);
     input.text = text_of(sentences.words, sentence.tokens, 0, kind);
-    const bool each = experiment.transformer.objective == Objective::position;
+    const bool each = has_own_targets(experiment.transformer.objective);
     input.text2 = each ? text_of(sentences.words, sentence.targets, 0, kind) : "";
 }
 

@@ -31,7 +31,7 @@ void require_trainable(const Experiment& e) {
         refuse(fmt::format("mechanism {} cannot be trained on {}: use {}", name_of(e.mechanism),
                            name_of(e.training.task), name_of(needed)));
     if (needed == MechanismKind::transformer && position_rule(e.attention.position).biases)
-        refuse(k_no_training_with_alibi);
+        refuse(why_not_trained(e.attention.position));
 }
 
 /// Throws Error(too_large) unless the parameters fit in memory with what is kept for each: its gradient, two

@@ -40,7 +40,7 @@ void with_decoder(const DecoderRule& rule, const Work& in, const Use& use) {
                 .annotations = h,
                 .alignment = rule.aligns ? &alignment : nullptr,
                 .fixed_context = last,
-                .align_current = rule.query_state == AlignmentState::current});
+                .align_current = queries_current(rule.query_state)});
 }
 
 const Row& part_of(const DecoderStep& step, DecoderPart part) {
@@ -159,7 +159,7 @@ public:
         return i < 0 ? cell_.row_of(initial_state, 0) : of(DecoderPart::state).row(0, i);
     }
     /// The step whose state is the query of the alignment.
-    int query_step() const { return cell_.row - (rule_.query_state == AlignmentState::current ? 0 : 1); }
+    int query_step() const { return cell_.row - (queries_current(rule_.query_state) ? 0 : 1); }
     int words() const { return cell_.shape(annotations).rows; }
 
     void explain(Proof& proof) const {
@@ -266,8 +266,7 @@ private:
     }
     void explain_context(Proof& proof) const {
         if (!rule_.aligns) {
-            const int states =
-                cell_.shape(annotations).columns / (rule_.encoder == Encoder::bidirectional ? 2 : 1);
+            const int states = cell_.shape(annotations).columns / (reads_backward(rule_.encoder) ? 2 : 1);
             proof.remark = cell_.column < states ? "no attention: the forward state at the last word"
                                                  : "no attention: the backward state at the first word";
             return;
@@ -280,7 +279,7 @@ private:
     void explain_unit_part(Proof& proof, UnitPart part) const {
         std::vector<std::pair<std::string, Eigen::RowVectorXf>> input;
         input.emplace_back("y", cell_.row_of(cell_.inputs.size() - 1, cell_.row));
-        if (rule_.query_state == AlignmentState::previous) input.emplace_back("c", row(DecoderPart::context));
+        if (!queries_current(rule_.query_state)) input.emplace_back("c", row(DecoderPart::context));
         const UnitCell unit{cell_,
                             gru,
                             std::move(input),
@@ -368,15 +367,14 @@ std::string normalized_formula(const DecoderRule& rule) {
 
 std::string context_formula(const DecoderRule& rule) {
     if (rule.aligns) return "c = α h, the annotations weighted by each row";
-    return rule.encoder == Encoder::forward
-               ? "c = h→ at the last word, the same in each step"
-               : "c = [h→ at the last word; h← at the first], the same in each step";
+    return reads_backward(rule.encoder) ? "c = [h→ at the last word; h← at the first], the same in each step"
+                                        : "c = h→ at the last word, the same in each step";
 }
 
 }  // namespace
 
 std::string Decode::formula(const Symbols& in) const {
-    const bool current = rule.query_state == AlignmentState::current;
+    const bool current = queries_current(rule.query_state);
     const std::string input = current ? "y" : "[y; c]", state = "s of the previous step";
     switch (rule.parts()[in.result]) {
         case DecoderPart::scores:

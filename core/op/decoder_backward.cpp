@@ -41,7 +41,7 @@ public:
 
     void run() {
         const std::size_t words = at_.count() - 1;
-        const bool queries_current = rule_.query_state == AlignmentState::current;
+        const bool is_current = queries_current(rule_.query_state);
         const Index d = at_.shape(words).columns, steps = at_.shape(words).rows;
         ArrayXd carried = ArrayXd::Zero(at_.shape(initial_state).columns);
         for (Index i = steps; i-- > 0;) {
@@ -49,7 +49,7 @@ public:
             const ArrayXd old =
                 i > 0 ? at_.result_row(of(DecoderPart::state), i - 1) : at_.input_row(initial_state, 0);
             ArrayXd input = at_.input_row(words, i), dcontext = at_.gradient_row(of(DecoderPart::context), i);
-            if (queries_current) {
+            if (is_current) {
                 const ArrayXd state = at_.result_row(of(DecoderPart::state), i);
                 complete(at_, of(DecoderPart::context), i, dcontext);
                 carried = gru_.step(at_, of(DecoderPart::gate_r), i, input, old,

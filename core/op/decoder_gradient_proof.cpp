@@ -83,7 +83,7 @@ private:
     }
     std::size_t words() const { return cell_.inputs.size() - 1; }
     int steps() const { return cell_.shape(words()).rows; }
-    bool queries_previous() const { return rule_.query_state == AlignmentState::previous; }
+    bool queries_previous() const { return !queries_current(rule_.query_state); }
 
     static void say_unread(Proof& proof) {
         proof.remark = "nothing in the decoder that has a gradient reads it";
@@ -165,7 +165,7 @@ private:
     void explain_annotation(Proof& proof) const {
         if (rule_.aligns) return explain_sum(proof, 2);
         const int half = cell_.shape(annotations).columns / 2;
-        const bool is_second = rule_.encoder == Encoder::bidirectional && cell_.column >= half;
+        const bool is_second = reads_backward(rule_.encoder) && cell_.column >= half;
         if (cell_.row != (is_second ? 0 : cell_.shape(annotations).rows - 1)) {
             proof.remark = "no attention: the contexts do not read this word";
             return;

@@ -65,12 +65,12 @@ void define_step(TorchLines& py, const DecoderRule& rule) {
     }
     if (rule.aligns)
         write_alignment(look, py, rule);
-    else if (rule.encoder == Encoder::forward)
+    else if (!reads_backward(rule.encoder))
         look.line("c = {}[-1]  # the encoder's last state", annotations);
     else
         look.line("c = torch.cat([{0}[-1, :{1}], {0}[0, {1}:]])  # the encoder's last states", annotations,
                   states);
-    const bool looks_first = rule.query_state == AlignmentState::previous;
+    const bool looks_first = !queries_current(rule.query_state);
     if (looks_first) body.code += look.code;
     body.line("r, z, n, s = gru({}, {}, s)", py.module(2), looks_first ? "torch.cat([y, c])" : "y");
     if (!looks_first) body.code += look.code;
@@ -90,7 +90,7 @@ void Decode::torch(TorchLines& py) const {
     define_step(py, rule);
     py.section =
         !rule.aligns ? "The decoder. All it knows of the source is the encoder's last state."
-        : rule.query_state == AlignmentState::previous
+        : !queries_current(rule.query_state)
             ? "The decoder. The previous state is the query; c is the weighted sum of the annotations."
             : "The decoder. The new state is the query; c is the weighted sum of the annotations.";
     py.line("s, steps = {}, []", py.in(0));

@@ -30,7 +30,7 @@ std::string help_of(const Scale& scale) {
     constexpr std::string_view k_temperature =
         "divided by the temperature: above 1 it brings the scores closer together, below 1 further apart";
     std::string factor = scale.by.kind == sqrt
-                             ? "divided by √d_k: a dot product of d_k features spreads as √d_k does"
+                             ? "divided by √d_k: dot products of d_k features spread as √d_k does"
                          : scale.by.kind == number ? "multiplied by the factor of the scores"
                                                    : "";
     if (scale.temperature != 1) factor += (factor.empty() ? "" : "; ") + std::string(k_temperature);
@@ -80,8 +80,8 @@ std::string Scale::sentence() const {
     switch (by.kind) {
         case attnscope::Scale::Kind::sqrt:
             return label_of(*this) +
-                   ": otherwise the scores would grow with d_k, and the softmax would put nearly all weight "
-                   "on one key.";
+                   ": dot products of more features spread further, so that one key would get nearly all "
+                   "the weight.";
         case attnscope::Scale::Kind::none:
         case attnscope::Scale::Kind::number: break;
     }

@@ -20,7 +20,7 @@ void softmax_columns(ConstMatrixView x, MatrixView out) {
 }  // namespace
 
 void Softmax::forward(const Work& in, Tensor& out) const {
-    if (axis == SoftmaxAxis::queries) {
+    if (is_over_queries(axis)) {
         for (int h = 0; h < out.shape().heads; ++h) {
             stop_if_canceled(in.cancel);
             softmax_columns(in.head(0, h), out.head(h));
@@ -66,7 +66,7 @@ void Softmax::backward(const Backward& at) const {
     if (!at.wants(0)) return;
     for (int h = 0; h < at.heads(); ++h) {
         const ConstMatrixView A = at.result(h), dA = at.gradient(h);
-        if (axis == SoftmaxAxis::keys)
+        if (!is_over_queries(axis))
             for (Eigen::Index i = 0; i < A.rows(); ++i)
                 at.sum(0, h).row(i) += softmax_gradient(A.row(i), dA.row(i)).transpose();
         else
@@ -83,7 +83,7 @@ void LogSoftmax::backward(const Backward& at) const {
 }
 
 void Softmax::explain_gradient(Proof& proof, const GradientCell& cell) const {
-    const bool over_keys = axis == SoftmaxAxis::keys;
+    const bool over_keys = !is_over_queries(axis);
     const Eigen::RowVectorXf A = over_keys ? cell.out_row(cell.head, cell.row)
                                            : cell.out_column(cell.head, cell.column),
                              dA = over_keys ? cell.d_row(cell.head, cell.row)
@@ -113,7 +113,7 @@ SoftmaxLine::SoftmaxLine(const Eigen::VectorXf& x) : largest(x.maxCoeff<Eigen::P
 
 void Softmax::explain(Proof& proof, const Cell& cell) const {
     proof = cell.words.prove(0);
-    const bool over_queries = axis == SoftmaxAxis::queries;
+    const bool over_queries = is_over_queries(axis);
     const Eigen::VectorXf x =
         over_queries ? cell.column_of(0, cell.column) : Eigen::VectorXf(cell.row_of(0, cell.row));
     const SoftmaxLine whole(x);
@@ -155,7 +155,7 @@ void LogSoftmax::explain(Proof& proof, const Cell& cell) const {
 }
 
 void Softmax::torch(TorchLines& py) const {
-    const bool over_keys = axis == SoftmaxAxis::keys;
+    const bool over_keys = !is_over_queries(axis);
     py.section = over_keys ? "Weights: the softmax over the keys, each row sums to 1."
                            : "Weights: the softmax over the queries, each column sums to 1.";
     std::string open = py.in(0);

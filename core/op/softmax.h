@@ -57,14 +57,13 @@ struct Softmax {
     Shape shape(Shapes in) const { return in[0]; }
     std::string formula(const Symbols& in) const {
         return "softmax( " + in.formula_of(0) + " ) over " +
-               (axis == SoftmaxAxis::keys ? in.keys + ", each row sums to 1"
-                                          : "queries, each column sums to 1");
+               (!is_over_queries(axis) ? in.keys + ", each row sums to 1" : "queries, each column sums to 1");
     }
     Operands operands() const { return {.same_as = 0}; }
     void forward(const Work& in, Tensor& out) const;
     void cells(const RegionWork& in, MatrixView out) const;
     /// Over the queries, a cell needs its whole column.
-    bool has_cells() const { return axis == SoftmaxAxis::keys; }
+    bool has_cells() const { return !is_over_queries(axis); }
     /// dX = A ∘ (dA − Σ A ∘ dA), the sum along the axis, in double; 0 where the weight is 0.
     void backward(const Backward& at) const;
     void explain_gradient(Proof& proof, const GradientCell& cell) const;

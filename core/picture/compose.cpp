@@ -108,8 +108,6 @@ std::string why_no_operands(const Source& from) {
     return stage_heading(from.stage.key()) + " has no operands beside its rows and columns";
 }
 
-bool is_of_features(Axis axis) { return axis == Axis::feature || axis == Axis::head_feature; }
-
 /// The size of an operand's cells along its features, of which it may have many, relative to the cells of the
 /// result: all features together are at most a third as long as the side of the result beside them.
 double squeeze_of(Axis axis, int features, int beside) {

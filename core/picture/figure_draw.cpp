@@ -64,7 +64,7 @@ void draw_title(const Pen& pen) {
 }
 
 Rgb8 axis_color(const Theme& theme, Axis axis) {
-    return axis == Axis::feature || axis == Axis::head_feature ? theme.features : theme.tokens;
+    return is_of_features(axis) ? theme.features : theme.tokens;
 }
 
 /// A line in the dimension's hue along the rows and along the columns, on the side of their labels.

@@ -56,8 +56,6 @@ int round_step(double least) {
     }
 }
 
-bool is_numbered(Axis axis) { return axis == Axis::feature || axis == Axis::head_feature; }
-
 double label_size(const Measures& measures, double pitch) {
     if (measures.label > 0) return measures.label;
     return pitch >= 18 ? 13 : pitch >= 14 ? 11 : 10;
@@ -73,9 +71,9 @@ AxisLayout axis_of(const Measures& measures, double pitch, const TextFace& face,
     const int step = round_step(room / pitch);
     result.thinned = step > 1;
     for (int i = 0; i < static_cast<int>(labels.size()); ++i) {
-        const bool wanted = is_numbered(axis) ? i == 0 || (i + 1) % step == 0 : i % step == 0;
+        const bool wanted = is_of_features(axis) ? i == 0 || (i + 1) % step == 0 : i % step == 0;
         // The number after the first may be too close to it.
-        const bool crowded = is_numbered(axis) && i > 0 && i * pitch < room;
+        const bool crowded = is_of_features(axis) && i > 0 && i * pitch < room;
         if (!wanted || crowded) continue;
         std::string text = face.displayable(labels[static_cast<std::size_t>(i)]);
         if (flagged[static_cast<std::size_t>(i)]) text = "∅ " + text;

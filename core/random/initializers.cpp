@@ -50,13 +50,13 @@ constexpr std::array<Initializer, 4> k_initializers{{
 static_assert(is_table_of<Initialization>(k_initializers));
 
 constexpr std::array<ProjectionRule, 6> k_projection_rules{{
-    {Projection::none, "none: Q, K and V are the embeddings"},
+    {Projection::none, "none: Q, K and V are the embeddings", true},
     {Projection::normal, "each N(0, 1), as torch.randn"},
     {Projection::uniform, "each U(0, 1), as torch.rand"},
-    {Projection::linear, "each U(−1/√d, 1/√d), as torch.nn.Linear"},
-    {Projection::xavier, "each U(−√(3/d), √(3/d)), as torch.nn.init.xavier_uniform_"},
+    {Projection::linear, "each U(−1/√in, 1/√in), as torch.nn.Linear"},
+    {Projection::xavier, "each U(−a, a) with a = √(6/(in + out)), as torch.nn.init.xavier_uniform_"},
     {Projection::mha,
-     "as torch.nn.MultiheadAttention: the output projection first, then one xavier 3d × d matrix"},
+     "as torch.nn.MultiheadAttention: the output projection first, then one xavier 3d × d matrix", true},
 }};
 static_assert(is_table_of<Projection>(k_projection_rules));
 
@@ -69,5 +69,9 @@ const Initializer& initializer_of(Initialization choice) {
 }
 
 std::span<const ProjectionRule> projection_rules() { return k_projection_rules; }
+
+const ProjectionRule& projection_rule(Projection choice) {
+    return k_projection_rules[static_cast<std::size_t>(choice)];
+}
 
 }  // namespace attnscope

@@ -62,8 +62,10 @@ constexpr auto choice_names(Projection) {
 struct ProjectionRule {
     Projection choice;
     std::string_view summary;
+    bool keeps_size = false;  ///< Q, K and V are as wide as the embedding
 };
 
 std::span<const ProjectionRule> projection_rules();
+const ProjectionRule& projection_rule(Projection choice);
 
 }  // namespace attnscope

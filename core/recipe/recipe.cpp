@@ -143,7 +143,7 @@ void Recipe::note_values(const StageRecord& record) {
     if (record.stage->info->role != StageRole::masked_scores) return;
     const bool over_queries = std::ranges::any_of(trace_.records, [](const StageRecord& each) {
         const auto* softmax = std::get_if<op::Softmax>(each.op.get());
-        return softmax && softmax->axis == SoftmaxAxis::queries;
+        return softmax && is_over_queries(softmax->axis);
     });
     for (int h = 0; h < values.shape().heads; ++h) {
         const std::vector<float>& largest = over_queries ? values.column_largest(h) : values.row_largest(h);

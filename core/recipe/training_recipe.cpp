@@ -201,7 +201,7 @@ PositionLines position_lines(const Experiment& e, int length) {
                      {.name = "x"});
             return {.before_layers = py.functions.front().second,
                     .in_attention = "q, k = rotate(q), rotate(k)\n"};
-        case Position::alibi: throw Error(ErrorKind::bad_input, k_no_training_with_alibi);
+        case Position::alibi: throw Error(ErrorKind::bad_input, why_not_trained(Position::alibi));
         case Position::learned: return {.in_model = "x = x + self.P[: x.shape[1]]\n"};
     }
     return {};
@@ -280,7 +280,7 @@ std::string stack_model(const TrainingRun& run, int length) {
     py.code += op::python_indented(op::python_indented(position.in_model));
     py.line("        for layer in self.layers:");
     py.line("            x = layer(x)");
-    if (e.transformer.norm == Norm::before) py.line("        x = self.ln_f(x)");
+    if (ends_normed(e.transformer.norm)) py.line("        x = self.ln_f(x)");
     py.line("        return {}", e.transformer.tied ? "x @ self.E.T" : "self.W_out(x)");
     return py.code;
 }

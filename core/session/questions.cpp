@@ -39,7 +39,10 @@ void of_seeds(Presentation& presentation) {
     sweep_of(presentation, Sweep::seed);
     presentation.lock("weights"_stage, Cell{2, 4});
 }
-void of_normalizers(Presentation& presentation) { sweep_of(presentation, Sweep::normalizer); }
+void of_normalizers(Presentation& presentation) {
+    sweep_of(presentation, Sweep::normalizer);
+    presentation.lock("weights"_stage, Cell{1, 4});
+}
 
 void step_of_noir(Presentation& presentation) {
     presentation.view = ViewKind::alignment;
@@ -86,8 +89,10 @@ constexpr std::array k_questions = {
         "scaled-dot-product", "", k_about_nothing, as_it_is},
     Question{"Why is this cell so high?",
              "The query of “you” and the key of “to” have the same sign in 15 of 16 features (in Q and Kᵀ "
-             "both are nearly all blue, negative), so nearly all products are positive: they add up to 53.9. "
-             "Divided by √d_k that is 13.5, 1.81 more than the second-largest, “translate”; so its weight is "
+             "both are nearly all blue, negative), so nearly all products, listed on the right, are "
+             "positive: they "
+             "add up to 53.9. Divided by √d_k that is 13.5, 1.81 more than the second-largest, “translate”; "
+             "so its weight is "
              "exp(1.81) = 6.1 times that of “translate”.",
              "scaled-dot-product", "", k_about_nothing, as_it_is},
     Question{
@@ -95,16 +100,16 @@ constexpr std::array k_questions = {
         "A divides by √d_k = 4. B does not, so its scores are 4 times as far apart: for “you”, “sentence” "
         "leads “me” by 4.43 instead of 1.11, and gets 0.984 instead of 0.517. A score is a sum of 16 "
         "products, listed on the right: over all pairs one of them has a standard deviation of 1.12, the "
-        "sum 4.83, about √16 times as much (with d = 64, √64). Dividing undoes that. The projections are "
+        "sum 4.83, about √16 times as much (with d_k = 64, √64). Dividing undoes that. The projections are "
         "small here (Xavier, marked): with large ones one word wins even after dividing.",
         "scaled-dot-product", "no scaling", k_about_scale, weight_of_sentence, small_scores},
-    Question{
-        "What changes when a token may not see the future?",
-        "In B the scores above the diagonal, of the later words, are set to −∞ before the softmax, so their "
-        "weights are 0. The visible words take over the "
-        "weight of the masked ones in proportion, so each row still sums to 1: in the row of “me” they "
-        "had 0.475 together, and each becomes 2.11 times as large. “Can” sees only itself.",
-        "scaled-dot-product", "causal mask", k_about_mask, weight_of_help, small_scores},
+    Question{"What changes when a token may not see the future?",
+             "In B the scores above the diagonal, of the later words, are set to −∞ (hatched) before the "
+             "softmax, so "
+             "their weights are 0. The visible words take over the "
+             "weight of the masked ones in proportion, so each row still sums to 1: in the row of “me” they "
+             "had 0.475 together, and each becomes 2.11 times as large. “Can” sees only itself.",
+             "scaled-dot-product", "causal mask", k_about_mask, weight_of_help, small_scores},
     Question{
         "How do two heads differ?",
         "Each head has its own W_q, W_k and W_v, so it compares different features. Here are five that we "
@@ -116,10 +121,10 @@ constexpr std::array k_questions = {
     Question{
         "Is this pattern real, or an artifact of the seed?",
         "An artifact: it does not survive a change of seed. “help” attends to “to” with 0.946 here, over "
-        "32 seeds with 0.071 ± 0.179 (mean ± standard deviation). What comes from one seed fades in the "
-        "mean, to 0.105 on average off the diagonal. What stays does not come from the seed: here the "
-        "diagonal, 0.262 on average: W_q and W_k, uniform from 0 to 1 (marked in the panel), make a "
-        "word's own query and key alike.",
+        "32 seeds with 0.071 ± 0.179 (mean ± standard deviation), less than the 0.125 of an even row. Only "
+        "the diagonal stands out in the mean: 0.262 on average, of 32 seeds known to about 0.07 (deviation "
+        "÷ √32). That does not come from the seed: W_q and W_k, uniform from 0 to 1 (marked in the panel), "
+        "make a word's own query and key alike.",
         "scaled-dot-product", "", k_about_projection, of_seeds},
     Question{
         "How does softmax turn scores into weights?",
@@ -138,10 +143,11 @@ constexpr std::array k_questions = {
         "scaled-dot-product", "", k_about_nothing, output_of_to},
     Question{
         "How do dot-product and additive scores differ?",
-        "A multiplies q and k feature by feature: q · k ÷ √d_k grows with both, from −21.3 to 23.0. B is a "
-        "small network: v_a·tanh(W_aq q + W_ak k) cannot exceed Σ|v_a| = 1.78, because tanh stays between "
-        "−1 and 1: from −0.7 to 0.7. So B's weights are nearly even: “you” gives no word more than 0.195; "
-        "in A it gives “to” 0.856. Training makes v_a grow; then they can be as sharp (question 11).",
+        "A multiplies q and k: q · k ÷ √d_k has no bound and grows with both, here from −21.3 to 23.0, as "
+        "the projections are large. B is a small network with weights of its own: v_a·tanh(W_aq q + W_ak "
+        "k) cannot exceed Σ|v_a| = 1.78, because tanh stays between −1 and 1: here from −0.7 to 0.7. So "
+        "“you” gives no word more than 0.195; in A it gives “to” 0.856 (with small projections, as in "
+        "question 3, no word more than 0.517). Training makes v_a grow: then B is as sharp (question 11).",
         "scaled-dot-product", "additive score", k_about_score, score_of_to},
     Question{
         "What does padding do?",
@@ -154,16 +160,17 @@ constexpr std::array k_questions = {
         "How does a decoder align with its source?",
         "Each step of the decoder is a row. Its last state is scored against every source word (e), a "
         "softmax makes weights of the scores (α), and the weighted sum of the source (c) leads to the next "
-        "word. “noir” reads “black”: French puts this adjective after its noun, so the lines cross. ↑ and ↓ "
-        "go from step to step, or click one. The model is trained.",
+        "word. “noir” reads “black”: French puts this adjective after its noun, so the lines cross. “le” "
+        "and “une” read “cat” and “house”, the nouns whose gender they take. ↑ and ↓ go from step to "
+        "step, or click one. The model is trained.",
         "bahdanau-alignment", "", k_about_nothing, step_of_noir},
     Question{
         "What is the difference between soft and hard, global and local attention?",
-        "Soft: softmax spreads a row's weight over all words (at temperature 4, so that it shows). Hard: "
-        "all of it on one, a choice that has no gradient; sparsemax: on a few. These are global. Local "
-        "attention sees the words within 2 of a place, marked ▴: local-m of the query's own, local-p of "
-        "one that it predicts (here untrained), fading with distance, so that its rows sum to less than "
-        "1.",
+        "Soft: softmax spreads a row's weight over all words (at temperature 4, so that it shows): “you” "
+        "gives “to” 0.48. Hard: all of it to one, here “to”, a choice that has no gradient; sparsemax: to "
+        "a few, “to” 0.73. These are global. Local attention sees the words within 2 of a place, marked ▴: "
+        "local-m of the query's own, so “to”, 3 words away, gets none; local-p of one that it predicts "
+        "(here untrained), fading with distance: “to” 0.48, in a row that sums to 0.81.",
         "scaled-dot-product", "", k_about_normalizer, of_normalizers, warm},
 };
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/graph/option_rules.h"
+#include "core/mechanism/attention/build.h"
 #include "core/mechanism/attention/mechanism.h"
 #include "core/mechanism/attention/parameters.h"
 #include "core/mechanism/attention/scores.h"
@@ -19,9 +20,6 @@ using Kind = ProjectionSeed::Kind;
 
 // What an experiment does
 // -----------------------------------------------------------------------------------------------------
-
-/// Whether keys and values come from the image.
-bool uses_image(const Experiment& e) { return e.input.image && !e.is_custom("embedding_kv"); }
 
 constexpr ProjectedInput k_inputs[] = {k_query_input, k_key_input, k_value_input};
 
@@ -153,9 +151,7 @@ std::string no_projection_bias(const Experiment& e) {
 }
 
 std::string no_key_size(const Experiment& e) {
-    const bool square =
-        e.attention.projection == Projection::none || e.attention.projection == Projection::mha;
-    if (square)
+    if (projection_rule(e.attention.projection).keeps_size)
         return "projection " + std::string(name_of(e.attention.projection)) +
                " keeps the size of the embedding";
     return no_projection_seed(e);

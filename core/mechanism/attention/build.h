@@ -15,6 +15,9 @@
 
 namespace attnscope {
 
+/// Whether keys and values are computed from the image's patches.
+bool uses_image(const Experiment& e);
+
 /// Used once, by build(). Each step leaves its values for those after it.
 class AttentionBuilder {
 public:

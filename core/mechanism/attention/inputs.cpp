@@ -12,11 +12,14 @@ namespace attnscope {
 namespace {
 
 bool needs_embedding(const Experiment& e) {
-    if (e.is_custom("scores")) return false;
-    return !e.is_custom("query") || !e.is_custom("key") || !e.is_custom("value");
+    return !e.is_custom("scores") && !e.are_custom({"query", "key", "value"});
 }
 
 }  // namespace
+
+bool uses_image(const Experiment& e) {
+    return needs_embedding(e) && e.input.image && !e.is_custom("embedding_kv");
+}
 
 void AttentionBuilder::read_tokens() {
     if (!needs_embedding(e_)) return;
@@ -27,7 +30,7 @@ void AttentionBuilder::read_tokens() {
         tokens_kv = sentence_tokens(e_, e_.input.text2, "the second sentence", "--text2");
     graph.rows = display_tokens(tokens);
     graph.columns = tokens_kv.empty() && !is_custom("embedding_kv") ? graph.rows : display_tokens(tokens_kv);
-    pictured_ = e_.input.image && !is_custom("embedding_kv");
+    pictured_ = uses_image(e_);
     if (pictured_) {
         graph.columns.clear();
         for (int patch = 0; patch < e_.input.grid * e_.input.grid; ++patch)

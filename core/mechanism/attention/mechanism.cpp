@@ -18,7 +18,7 @@ std::string title(const Experiment& e) {
     if (e.is_custom("scores")) name = "Attention from custom scores";
     if (e.attention.block != Block::none)
         name = "A " + std::string(name_of(e.attention.block)) + " transformer block: " + name;
-    if (e.input.image && !e.is_custom("embedding_kv")) name += " over a picture";
+    if (uses_image(e)) name += " over a picture";
     return name + (e.attention.heads > 1 ? fmt::format(" with {} heads", e.attention.heads) : "");
 }
 

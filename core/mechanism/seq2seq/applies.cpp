@@ -28,7 +28,7 @@ bool is_without_draws(const Experiment& e) {
 std::string no_alignment(const Experiment& e) { return aligns(e) ? "" : "the decoder has no attention"; }
 
 std::string no_target(const Experiment& e) {
-    const bool words = e.are_custom({"E_tgt", "tgt_in"}) && e.seq2seq.decode == Decode::teacher;
+    const bool words = e.are_custom({"E_tgt", "tgt_in"}) && !is_greedy(e.seq2seq.decode);
     return words ? "the target words are custom" : "";
 }
 
@@ -71,7 +71,7 @@ std::string no_image(const Experiment&) { return "seq2seq reads sentences only";
 std::string no_axis(const Experiment&) { return "the decoder computes its queries step by step"; }
 
 std::string no_limit(const Experiment& e) {
-    return e.seq2seq.decode == Decode::greedy ? "" : "the target sets the number of steps";
+    return is_greedy(e.seq2seq.decode) ? "" : "the target sets the number of steps";
 }
 
 constexpr std::string_view k_aligns = "decoder-attention is additive";

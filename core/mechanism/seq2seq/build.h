@@ -28,7 +28,7 @@ public:
 
 private:
     bool is_custom(CustomName name) const { return e_.is_custom(name); }
-    bool is_greedy() const { return e_.seq2seq.decode == Decode::greedy; }
+    bool is_greedy() const { return attnscope::is_greedy(e_.seq2seq.decode); }
     bool aligns() const { return e_.seq2seq.aligns(); }
     bool reads_backward() const { return e_.seq2seq.reads_backward(); }
     /// The largest possible number of steps.

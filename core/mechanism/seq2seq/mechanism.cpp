@@ -32,7 +32,7 @@ std::vector<Overridable> parameters(const Experiment& e) {
         return static_cast<int>(sentence_vocabulary(e, words, {}).words.size());
     };
     // A decoder that is fed no words of the text takes a table of any size.
-    const bool reads_target = e.seq2seq.decode == Decode::teacher && !e.is_custom("tgt_in");
+    const bool reads_target = !is_greedy(e.seq2seq.decode) && !e.is_custom("tgt_in");
     const int target_words = reads_target ? k_bos_and_eos + listed(e.input.words2) : 0;
     const Seq2seqSizes sizes = seq2seq_sizes(e, rows_of_table(e, "E_src", std::max(1, listed(e.input.words))),
                                              rows_of_table(e, "E_tgt", target_words));

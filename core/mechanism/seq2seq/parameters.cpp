@@ -58,7 +58,7 @@ Seq2seqSizes seq2seq_sizes(const Experiment& experiment, int source_words, int t
     const Seq2seq& seq2seq = experiment.seq2seq;
     const int d = experiment.input.dim;
     const int annotation = seq2seq.reads_backward() ? 2 * seq2seq.encoder_size : seq2seq.encoder_size;
-    const bool current = seq2seq.alignment_state == AlignmentState::current;
+    const bool current = queries_current(seq2seq.alignment_state);
     return {.source_words = source_words,
             .target_words = target_words,
             .embedding = d,

@@ -19,7 +19,7 @@ std::string no_order(const Experiment& e) {
 std::string no_targets(const Experiment& e) {
     if (e.is_custom("targets")) return "the targets are custom";
     if (!no_text(e).empty()) return no_text(e);
-    return e.transformer.objective == Objective::position ? "" : "the objective is the next token";
+    return has_own_targets(e.transformer.objective) ? "" : "the objective is the next token";
 }
 
 std::string no_table_size(const Experiment& e) {

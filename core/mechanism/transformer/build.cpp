@@ -1,6 +1,7 @@
 #include "core/mechanism/transformer/build.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -14,6 +15,16 @@
 #include "core/text/vocabulary.h"
 
 namespace attnscope {
+
+std::string why_not_trained(Position position) {
+    std::vector<std::string_view> others;
+    for (const PositionRule& rule : k_position_rules)
+        if (!rule.biases) others.push_back(name_of(rule.choice));
+    const std::string_view last = others.back();
+    others.pop_back();
+    return fmt::format("position {} cannot be trained: use {} or {}", name_of(position),
+                       fmt::join(others, ", "), last);
+}
 
 TransformerBuilder::TransformerBuilder(const Experiment& experiment, std::span<const TokenSentence> batch)
     : e_(experiment), is_of_batch_(true), batch_(static_cast<int>(batch.size())) {
@@ -79,7 +90,7 @@ void TransformerBuilder::read_tokens() {
     if (e_.is_custom("tokens")) return read_custom_tokens();
     const std::vector<std::string> tokens = sentence_tokens(e_, e_.input.text, "the sentence", "--text");
     std::vector<std::string> all = tokens;
-    if (e_.transformer.objective == Objective::position && !e_.input.text2.empty()) {
+    if (has_own_targets(e_.transformer.objective) && !e_.input.text2.empty()) {
         const std::vector<std::string> targets =
             sentence_tokens(e_, e_.input.text2, "the targets", "--text2");
         all.insert(all.end(), targets.begin(), targets.end());
@@ -135,7 +146,7 @@ void TransformerBuilder::add_positions() {
         case Position::none:
         case Position::rope: return;
         case Position::alibi: {
-            if (batch_ > 1) throw Error(ErrorKind::bad_input, k_no_training_with_alibi);
+            if (batch_ > 1) throw Error(ErrorKind::bad_input, why_not_trained(e_.attention.position));
             alibi_ = add_alibi(builder_, e_, N, N);
             return;
         }
@@ -222,8 +233,7 @@ Value TransformerBuilder::feed_forward(Value x) {
 }
 
 void TransformerBuilder::predict() {
-    if (e_.transformer.norm == Norm::before)
-        stream_ = normed({"norm_final"_stage, "ln_f_g", "ln_f_b"}, stream_);
+    if (ends_normed(e_.transformer.norm)) stream_ = normed({"norm_final"_stage, "ln_f_g", "ln_f_b"}, stream_);
     const Value W = e_.transformer.tied ? table_ : parameter("W_out");
     const Value logits = builder_.linear("logits"_stage, stream_, W, {});
     log_probs_ = builder_.add("log_probs"_stage, op::LogSoftmax{}, {logits});
@@ -249,7 +259,7 @@ std::vector<int> TransformerBuilder::targets() const {
         }
         return targets;
     }
-    if (e_.transformer.objective == Objective::position) {
+    if (has_own_targets(e_.transformer.objective)) {
         if (target_ids_.empty() || target_ids_.size() == ids_.size()) return target_ids_;
         throw Error(ErrorKind::bad_input,
                     fmt::format("the sentence has {} tokens, but text2 has {} targets: give each token one",
@@ -262,8 +272,8 @@ std::vector<int> TransformerBuilder::targets() const {
 
 /// Adds the loss: the mean of −log p over the positions that have a target.
 void TransformerBuilder::add_loss() {
-    builder_.graph.loss_advice = e_.transformer.objective == Objective::position ? "type the targets (text2)"
-                                                                                 : "type a longer sentence";
+    builder_.graph.loss_advice =
+        has_own_targets(e_.transformer.objective) ? "type the targets (text2)" : "type a longer sentence";
     builder_.may_override("targets", 1, length());
     const std::vector<int> rows = targets();
     if (std::ranges::all_of(rows, [](int row) { return row < 0; })) return;

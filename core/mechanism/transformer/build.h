@@ -13,9 +13,9 @@
 
 namespace attnscope {
 
-/// Why alibi is refused in training: its bias is that of one sentence, not of a batch.
-inline constexpr const char* k_no_training_with_alibi =
-    "position alibi cannot be trained: use none, sinusoidal, learned or rope";
+/// "position alibi cannot be trained: use none, sinusoidal, rope or learned": its biases are those of one
+/// sentence, not of a batch.
+std::string why_not_trained(Position position);
 
 /// A sentence of a batch: rows of E, and each position's target, −1 where there is none.
 struct TokenSentence {

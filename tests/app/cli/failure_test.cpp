@@ -295,12 +295,14 @@ TEST_F(FailureTest, AMessageHoldsNoControlCharactersAndIsShort) {
 
 TEST_F(FailureTest, AnInterruptedWaitForAPipesReaderEndsTheProgram) {
     ASSERT_EQ(::mkfifo((folder_ / "out/weights.csv").c_str(), 0600), 0);
-    for (const int signal : {SIGINT, SIGTERM}) {
+    ASSERT_EQ(::mkfifo((folder_ / "out/frame-0001-weights.csv").c_str(), 0600), 0);
+    constexpr std::pair<int, const char*> k_ends[] = {{SIGINT, nullptr}, {SIGTERM, nullptr}, {SIGINT, "2"}};
+    for (const auto& [signal, frames] : k_ends) {
         const pid_t child = ::fork();
         if (child == 0) {
             const std::string out = path("out");
             ::execl(ATTNSCOPE_EXECUTABLE, "attnscope", "render", "--out", out.c_str(), "--stage", "weights",
-                    "--format", "csv", nullptr);
+                    "--format", "csv", frames ? "--sweep" : nullptr, "seed", "--film", frames, nullptr);
             ::_exit(98);
         }
         // Again and again: nobody can see from outside when it begins to wait.
@@ -316,7 +318,7 @@ TEST_F(FailureTest, AnInterruptedWaitForAPipesReaderEndsTheProgram) {
         }
         EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == signal) << status;
     }
-    EXPECT_EQ(in("out"), Words{"weights.csv"});
+    EXPECT_EQ(in("out"), (Words{"frame-0001-weights.csv", "weights.csv"}));
 }
 
 TEST_F(FailureTest, MoreThreadsThanCoresAreAskedForWithoutAWarning) {

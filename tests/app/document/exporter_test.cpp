@@ -3,11 +3,15 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <atomic>
 #include <chrono>
 #include <filesystem>
+#include <fstream>
 #include <future>
 #include <thread>
 
+#include "core/export/film.h"
+#include "core/export/run_curves.h"
 #include "core/files/file.h"
 #include "core/mechanism/evaluate.h"
 #include "tests/temporary_folder.h"
@@ -82,6 +86,36 @@ TEST_F(ExporterTest, APipeThatNobodyReadsIsLeftWhenItIsCanceled) {
     exporter.cancel();
     exporter.wait();
     EXPECT_EQ(exporter.take()->problem, "export canceled after 0 files");
+}
+
+TEST_F(ExporterTest, NoExportWaitsForAPipesReaderOnceItIsCanceled) {
+    Session session;
+    session.presentation.sweep = Sweep::seed;
+    const FilmRequest film{{{"weights"}, {}, {FileFormat::csv}}, 2};
+    const Course course{session.experiment, {StepRecord{}}};
+    constexpr FileFormat k_formats[] = {FileFormat::csv};
+    const std::pair<const char*, Exporter::Job> exports[] = {
+        {"frame-0001-weights.csv",
+         [&](const ExportProgress& progress) {
+             return export_film(session, film, folder.path(), {}, progress);
+         }},
+        {"training.csv", [&](const ExportProgress& progress) {
+             return export_curves({&course, 1}, ThemeKind::light, k_formats, folder.path(), progress);
+         }}};
+    for (const auto& [name, job] : exports) {
+        SCOPED_TRACE(name);
+        ASSERT_EQ(::mkfifo(folder.file(name).c_str(), 0600), 0);
+        std::atomic<int> wakes = 0;  // for each file, and every 100 ms of waiting
+        Exporter waiting([&] { ++wakes; });
+        waiting.start(job);
+        for (int i = 0; i < 500 && wakes < 3; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+        EXPECT_GE(wakes, 3) << "it waits and does not ask whether it may";
+        EXPECT_TRUE(waiting.running());
+        waiting.cancel();
+        if (wakes < 3) std::ifstream(folder.file(name)).get();  // that the test ends
+        waiting.wait();
+        EXPECT_EQ(waiting.take()->problem, "export canceled after 0 files");
+    }
 }
 
 TEST_F(ExporterTest, AnOutcomeIsTakenOnce) {

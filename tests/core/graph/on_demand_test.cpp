@@ -375,9 +375,8 @@ TEST(OnDemandTest, WhatNeedsEveryPairAtOnceIsRefused) {
     };
     EXPECT_EQ(problem(e),
               "weights takes all pairs of 12 × 12 tokens at once, and up to 100 pairs are supported: shorten "
-              "the text, "
-              "or use a dot, general, cosine or rbf score and a softmax over the keys, without dropout, "
-              "block and ablation mean");
+              "the text, or use a dot, general, cosine or rbf score and normalizer softmax over the keys, "
+              "without dropout, a block or mean ablation");
     const std::string advice = problem(e);
     e.weighting.normalizer = Normalization::softmax;
     for (const auto& [score, name] : choices<Score>()) {

@@ -2,6 +2,7 @@
 // table.
 #include "core/session/applies.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -11,6 +12,7 @@
 #include <optional>
 #include <set>
 #include <span>
+#include <sstream>
 
 #include "core/error.h"
 #include "core/graph/stage_table.h"
@@ -318,6 +320,95 @@ TEST(AppliesTest, AMechanismSaysOfEachOptionAloneWhetherItIsAlwaysSometimesOrNev
             EXPECT_EQ(used, !rule.is_never_used()) << what;
             EXPECT_EQ(unused, rule.why_unused != nullptr) << what;
         }
+}
+
+/// A part of a condition's words: "score is additive or concat".
+struct Clause {
+    const Option* choice;
+    std::set<std::string> values;
+    bool is_denied;  ///< "is not", "is neither"
+};
+
+std::vector<Clause> clauses_of(const std::string& words) {
+    std::vector<std::string> all;
+    std::istringstream in(words);
+    for (std::string word; in >> word;) {
+        if (word.ends_with(',')) word.pop_back();
+        all.push_back(word == "on" ? "true" : word);
+    }
+    const auto is_value = [](const Option& option, const std::string& word) {
+        if (option.type == OptionType::boolean) return word == "true";
+        return ("|" + std::string(option.argument) + "|").find("|" + word + "|") != std::string::npos;
+    };
+    std::vector<Clause> clauses;
+    for (std::size_t i = 0; i + 2 < all.size(); ++i) {
+        const Option* option = find_option(all[i]);
+        if (!option || all[i + 1] != "is") continue;
+        Clause clause{option, {}, all[i + 2] == "not" || all[i + 2] == "neither"};
+        for (std::size_t at = i + (clause.is_denied ? 3 : 2); at < all.size(); ++at)
+            if (is_value(*option, all[at]))
+                clause.values.insert(all[at]);
+            else if (all[at] != "or" && all[at] != "nor")
+                break;
+        if (!clause.values.empty()) clauses.push_back(clause);
+    }
+    return clauses;
+}
+
+std::string value_of(const Option& option, const Experiment& e) {
+    Session session;
+    session.experiment = e;
+    const Json value = option.get(session);
+    return value.is_string() ? value.get<std::string>() : value.dump();
+}
+
+/// A new value of a choice that a condition is about is named in its words, or they are false.
+TEST(AppliesTest, AConditionNamesEveryValueForWhichTheOptionApplies) {
+    const std::vector<Base> bases = all_bases();
+    int checked = 0;
+    for (const Mechanism* mechanism : mechanisms())
+        for (const OptionRule& rule : mechanism->options) {
+            const Option& option = *find_option(rule.option.text());
+            // "The score has weights" is no setting, and would do alone.
+            if (rule.option == OptionName("score-seed")) continue;
+            const std::vector<Clause> clauses = clauses_of(std::string(rule.when));
+            for (const Clause& clause : clauses) {
+                SCOPED_TRACE(
+                    fmt::format("{} {}: {}", name_of(mechanism->choice), option.name.text(), rule.when));
+                std::set<std::string> applies, all;
+                for (const Base& base : bases) {
+                    if (base.experiment.mechanism != mechanism->choice ||
+                        !base.experiment.weights.custom.empty())
+                        continue;
+                    const auto holds_without = [&](const Clause& other) {
+                        const std::string now = value_of(*other.choice, base.experiment);
+                        return other.values.contains(now) != other.is_denied;
+                    };
+                    // Parts that "and" joins are needed together; of those that "or" joins one would do.
+                    const bool all_needed = rule.when.find(" and ") != rule.when.npos;
+                    const bool differs = std::ranges::any_of(clauses, [&](const Clause& other) {
+                        return &other != &clause && holds_without(other) != all_needed;
+                    });
+                    if (differs) continue;
+                    for (const std::string& value : test::other_values(*clause.choice, base.experiment)) {
+                        Session session;
+                        session.experiment = base.experiment;
+                        try {
+                            set_from_text(session, *clause.choice, value);
+                        } catch (const Error&) {
+                            continue;
+                        }
+                        all.insert(value);
+                        if (why_unused(option, session.experiment).empty()) applies.insert(value);
+                    }
+                }
+                for (const std::string& value : all)
+                    EXPECT_EQ(applies.contains(value), clause.values.contains(value) != clause.is_denied)
+                        << value;
+                checked += static_cast<int>(all.size());
+            }
+        }
+    EXPECT_GT(checked, 40);
 }
 
 TEST(AppliesTest, WhenAnOptionIsUsedIsSaidOfItsMechanisms) {
