@@ -239,7 +239,8 @@ TEST(RowStepsTest, AScaleSaysWhetherItChangesTheScores) {
     EXPECT_TRUE(sentence_of({Scale::Kind::none}, 2).starts_with("÷ T 2: smaller scores"));
     EXPECT_TRUE(sentence_of({Scale::Kind::number, 0.5}, 1).starts_with("× 0.5: smaller scores"));
     EXPECT_TRUE(sentence_of({Scale::Kind::sqrt}, 1).starts_with("÷ √"));
-    EXPECT_NE(sentence_of({Scale::Kind::sqrt}, 1).find("dot products of more features spread further"), std::string::npos);
+    EXPECT_NE(sentence_of({Scale::Kind::sqrt}, 1).find("dot products of more features spread further"),
+              std::string::npos);
 }
 
 TEST(RowStepsTest, ScoresAndScaledScoresShareARangeAndMaskedOnesDoNot) {
