@@ -133,7 +133,7 @@ void compare_proofs(Desk& desk, Column c, const ComparedCells& cells) {
         rival < 0 ? -1 : cells.comparison->difference->columns[static_cast<std::size_t>(rival)];
     if (rival_a >= 0) {
         const Cell other_a{cells.a.row, rival_a}, other_b{cells.b.row, rival};
-        heading(c, "ITS RIVAL: " + name_of(other_b), "");
+        heading(c, "LARGEST OTHER IN B: " + name_of(other_b), "");
         const auto& [of_a, of_b] = proofs(other_a, other_b);
         proof_table(c, of_a, of_b, Differs::marked);
         outcome(other_a, other_b);

@@ -52,6 +52,13 @@ std::string both_helps(const std::string& a, const std::string& b) {
     return a == b ? a : fmt::format("A: {}\nB: {}", a, b);
 }
 
+/// "− row max 13.474, 0.528": the label of both, in the order of the columns; `bare` is without numbers.
+std::string label_of_both(const std::string& a, const std::string& b, const std::string& bare) {
+    if (a == b) return a;
+    if (a == bare || b == bare) return bare;
+    return fmt::format("{} {}, {}", bare, a.substr(bare.size() + 1), b.substr(bare.size() + 1));
+}
+
 bool has_label(const std::vector<ProofStep>& steps, const std::string& bare) {
     return std::ranges::any_of(steps,
                                [&](const ProofStep& step) { return without_numbers(step.label) == bare; });
@@ -75,7 +82,7 @@ std::vector<PairedStep> paired(const Proof& proof_a, const Proof& proof_b) {
         }
         for (; a.begin() + static_cast<std::ptrdiff_t>(i) != found; ++i)
             steps.push_back({a[i].label, a[i].help, a[i].value, std::nullopt});
-        steps.push_back({found->label == step.label ? step.label : bare, both_helps(found->help, step.help),
+        steps.push_back({label_of_both(found->label, step.label, bare), both_helps(found->help, step.help),
                          found->value, step.value});
         ++i;
     }

@@ -121,16 +121,16 @@ constexpr std::array k_questions = {
     Question{
         "Is this pattern real, or an artifact of the seed?",
         "An artifact: it does not survive a change of seed. “help” attends to “to” with 0.946 here, over "
-        "32 seeds with 0.071 ± 0.179 (mean ± standard deviation), less than the 0.125 of an even row. Only "
-        "the diagonal stands out in the mean: 0.262 on average, of 32 seeds known to about 0.07 (deviation "
-        "÷ √32). That does not come from the seed: W_q and W_k, uniform from 0 to 1 (marked in the panel), "
-        "make a word's own query and key alike.",
+        "32 seeds with 0.071 ± 0.179 (mean ± standard deviation), and in only 1 of them with more than 0.4. "
+        "What stays does not come from the seed: in the mean a word gives itself 0.262, another one 0.105. "
+        "W_q and W_k are uniform from 0 to 1 (marked in the panel): all their entries are positive, so that "
+        "a word's own query and key come out alike.",
         "scaled-dot-product", "", k_about_projection, of_seeds},
     Question{
         "How does softmax turn scores into weights?",
         "By three steps, the columns “− row max”, “exp” and “weights”: subtract the row's maximum (which "
-        "changes no weight, it only keeps exp from overflowing), take exp (positive, and ratios in place of "
-        "differences), divide by the row's sum. "
+        "changes no weight, it only keeps exp from overflowing), take exp (a lead of 1.81 becomes a factor "
+        "of 6.1), divide by the row's sum. "
         "“translate” is 1.81 below the maximum: exp(−1.81) = 0.164, and 0.164 ÷ 1.17 = 0.140. Space plays "
         "them; change the temperature and watch the bars.",
         "scaled-dot-product", "", k_about_temperature, steps_of_translate},
@@ -156,14 +156,14 @@ constexpr std::array k_questions = {
         "masked and get none, and the four words share it in proportion. The rows of “pad” are computed "
         "as well, but not used.",
         "scaled-dot-product", "padding mask", k_about_mask, weight_of_pad, padded},
-    Question{
-        "How does a decoder align with its source?",
-        "Each step of the decoder is a row. Its last state is scored against every source word (e), a "
-        "softmax makes weights of the scores (α), and the weighted sum of the source (c) leads to the next "
-        "word. “noir” reads “black”: French puts this adjective after its noun, so the lines cross. “le” "
-        "and “une” read “cat” and “house”, the nouns whose gender they take. ↑ and ↓ go from step to "
-        "step, or click one. The model is trained.",
-        "bahdanau-alignment", "", k_about_nothing, step_of_noir},
+    Question{"How does a decoder align with its source?",
+             "Each step of the decoder is a row. The state before it (s) is scored against the encoder's "
+             "state at each source word (e), a softmax makes weights of the scores (α), and the weighted "
+             "sum of the encoder's states (c) leads to the next word. “noir” reads “black”: French puts "
+             "this adjective after its noun, so the lines cross. “le” and “une” read “cat” and “house”, the "
+             "nouns whose gender they take. ↑ and ↓ go from step to step, or click one. The model is "
+             "trained.",
+             "bahdanau-alignment", "", k_about_nothing, step_of_noir},
     Question{
         "What is the difference between soft and hard, global and local attention?",
         "Soft: softmax spreads a row's weight over all words (at temperature 4, so that it shows): “you” "

@@ -68,11 +68,11 @@ TEST_F(SearchDialogTest, EverySettingIsReachedByItsName) {
     std::size_t visited = 0;
     for (const std::string& example : example_names()) {
         bool started = false;
+        const Session session = load_example(example);
         for (const Option& option : options()) {
             if (option.section == OptionSection::presentation ||
                 visited_options_.contains(option.name.text()))
                 continue;
-            const Session session = load_example(example);
             const auto own = mechanism_of(session.experiment).sections;
             if (std::ranges::find(own, option.section) == own.end() ||
                 !why_unused(option, session.experiment).empty())
@@ -80,7 +80,7 @@ TEST_F(SearchDialogTest, EverySettingIsReachedByItsName) {
             visited_options_.insert(std::string(option.name));
             if (!test::is_visited(visited++, 4)) continue;
             SCOPED_TRACE(fmt::format("{} in {}", option.name.text(), example));
-            if (!std::exchange(started, true)) start(load_example(example), 1600, 1000);
+            if (!std::exchange(started, true)) start(session, 1600, 1000);
             workspace->controls().focus.id = 0;
             interaction().notice = {};
             look_for_setting(option);
