@@ -107,8 +107,8 @@ constexpr std::array k_questions = {
              "In B the scores above the diagonal, of the later words, are set to −∞ (hatched) before the "
              "softmax, so "
              "their weights are 0. The visible words take over the "
-             "weight of the masked ones in proportion, so each row still sums to 1: in the row of “me” they "
-             "had 0.475 together, and each becomes 2.11 times as large. “Can” sees only itself.",
+             "weight of the masked ones in proportion, so each row still sums to 1: in the row of “me” the "
+             "visible ones had 0.475 together, and each becomes 2.11 times as large. “Can” sees only itself.",
              "scaled-dot-product", "causal mask", k_about_mask, weight_of_help, small_scores},
     Question{
         "How do two heads differ?",
@@ -120,11 +120,11 @@ constexpr std::array k_questions = {
         "designed-heads", "", k_about_heads, in_view<ViewKind::heads>},
     Question{
         "Is this pattern real, or an artifact of the seed?",
-        "An artifact: it does not survive a change of seed. “help” attends to “to” with 0.946 here, over "
-        "32 seeds with 0.071 ± 0.179 (mean ± standard deviation), and in only 1 of them with more than 0.4. "
-        "What stays does not come from the seed: in the mean a word gives itself 0.262, another one 0.105. "
-        "W_q and W_k are uniform from 0 to 1 (marked in the panel): all their entries are positive, so that "
-        "a word's own query and key come out alike.",
+        "An artifact: it does not survive a change of seed. “help” attends to “to” with 0.946 here, over 32 "
+        "seeds with 0.071 ± 0.179 (mean ± standard deviation), and in only 1 of them with more than 0.4. "
+        "What does not come from the seed stays in the mean, however much single seeds vary: a word gives "
+        "itself 0.262, another one 0.105 (evenly it would be 0.125). W_q and W_k are uniform from 0 to 1 "
+        "(marked in the panel), all positive: a word's own query and key tend to be alike.",
         "scaled-dot-product", "", k_about_projection, of_seeds},
     Question{
         "How does softmax turn scores into weights?",
@@ -158,11 +158,11 @@ constexpr std::array k_questions = {
         "scaled-dot-product", "padding mask", k_about_mask, weight_of_pad, padded},
     Question{"How does a decoder align with its source?",
              "Each step of the decoder is a row. The state before it (s) is scored against the encoder's "
-             "state at each source word (e), a softmax makes weights of the scores (α), and the weighted "
-             "sum of the encoder's states (c) leads to the next word. “noir” reads “black”: French puts "
-             "this adjective after its noun, so the lines cross. “le” and “une” read “cat” and “house”, the "
-             "nouns whose gender they take. ↑ and ↓ go from step to step, or click one. The model is "
-             "trained.",
+             "state at each source word (h): the scores (e). A softmax makes them weights (α), and the "
+             "weighted sum of the encoder's states (c) leads to the next word. “noir” reads “black”: French "
+             "puts this adjective after its noun, so the lines cross. “le” and “une” read “cat” and "
+             "“house”, the nouns whose gender they take. ↑ and ↓ go from step to step, or click one. The "
+             "model is trained.",
              "bahdanau-alignment", "", k_about_nothing, step_of_noir},
     Question{
         "What is the difference between soft and hard, global and local attention?",

@@ -98,8 +98,7 @@ constexpr SweepRow row_of(Sweep sweep) {
     switch (sweep) {
         case Sweep::none: break;
         case Sweep::seed:
-            return {OptionName("seed"), "Seed",
-                    "a pattern that all of them share does not come from the seed", seeds};
+            return {OptionName("seed"), "Seed", "what stays in the mean does not come from the seed", seeds};
         case Sweep::temperature:
             return {OptionName("temperature"), "Temperature", "how the softmax sharpens and flattens",
                     temperatures};

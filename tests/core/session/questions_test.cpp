@@ -320,7 +320,7 @@ TEST(QuestionsTest, TheNumbersInTheTextsAreThoseOfTheirSessions) {
                 fmt::format("with {:.3f} here, over {} seeds with {:.3f} ± {:.3f}", weights(2, 4), k_seeds,
                             mean, std::sqrt(squares / k_seeds - mean * mean)));
     const float elsewhere = (all.sum() - all.diagonal().sum()) / static_cast<float>(8 * 7);
-    expect_says(questions()[5], fmt::format("a word gives itself {:.3f}, another one {:.3f}.",
+    expect_says(questions()[5], fmt::format("a word gives itself {:.3f}, another one {:.3f} (",
                                             all.diagonal().mean(), elsewhere));
     int above = 0;
     for (const auto& [seed, of_seed] : swept_weights(questions()[5], k_seeds)) above += of_seed(2, 4) > 0.4f;
