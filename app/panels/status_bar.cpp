@@ -224,7 +224,7 @@ void status_bar(Desk& desk, const Ui& ui, const Area& area, ActionContext& conte
     if (trace) {
         item("evaluated in " + fixed_text(trace->milliseconds, trace->milliseconds < 10 ? 2 : 0) + " ms",
              ui.theme.secondary);
-        item("frame " + fixed_text(desk.frame_ms, 1) + " ms", ui.theme.secondary);
+        if (desk.frame_ms > 0) item("frame " + fixed_text(desk.frame_ms, 1) + " ms", ui.theme.secondary);
         item(sizes_text(*trace), ui.theme.secondary);
     }
     if (trace && x > evaluated_x) {
