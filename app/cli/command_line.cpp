@@ -148,7 +148,7 @@ void make_folder(const std::string& path) {
                     "--out: cannot create the folder " + path + ": " + file_advice(problem.value()));
 }
 
-/// What an export returns that takes its progress; a signal interrupts it.
+/// Runs an export, which a signal may interrupt; returns its paths.
 template <typename Export>
 std::vector<std::string> export_until_interrupted(const Export& export_with) {
     try {

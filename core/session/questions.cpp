@@ -90,10 +90,8 @@ constexpr std::array k_questions = {
     Question{"Why is this cell so high?",
              "The query of “you” and the key of “to” have the same sign in 15 of 16 features (in Q and Kᵀ "
              "both are nearly all blue, negative), so nearly all products, listed on the right, are "
-             "positive: they "
-             "add up to 53.9. Divided by √d_k that is 13.5, 1.81 more than the second-largest, “translate”; "
-             "so its weight is "
-             "exp(1.81) = 6.1 times that of “translate”.",
+             "positive: they add up to 53.9. Divided by √d_k that is 13.5, 1.81 more than the second- "
+             "largest, “translate”; so its weight is exp(1.81) = 6.1 times that of “translate”.",
              "scaled-dot-product", "", k_about_nothing, as_it_is},
     Question{
         "What does dividing by √d_k do?",
@@ -105,10 +103,9 @@ constexpr std::array k_questions = {
         "scaled-dot-product", "no scaling", k_about_scale, weight_of_sentence, small_scores},
     Question{"What changes when a token may not see the future?",
              "In B the scores above the diagonal, of the later words, are set to −∞ (hatched) before the "
-             "softmax, so "
-             "their weights are 0. The visible words take over the "
-             "weight of the masked ones in proportion, so each row still sums to 1: in the row of “me” the "
-             "visible ones had 0.475 together, and each becomes 2.11 times as large. “Can” sees only itself.",
+             "softmax, so their weights are 0. The visible words take over the weight of the masked ones in "
+             "proportion, so each row still sums to 1: in the row of “me” the visible ones had 0.475 "
+             "together, and each becomes 2.11 times as large. “Can” sees only itself.",
              "scaled-dot-product", "causal mask", k_about_mask, weight_of_help, small_scores},
     Question{
         "How do two heads differ?",
@@ -130,9 +127,8 @@ constexpr std::array k_questions = {
         "How does softmax turn scores into weights?",
         "By three steps, the columns “− row max”, “exp” and “weights”: subtract the row's maximum (which "
         "changes no weight, it only keeps exp from overflowing), take exp (a lead of 1.81 becomes a factor "
-        "of 6.1), divide by the row's sum. "
-        "“translate” is 1.81 below the maximum: exp(−1.81) = 0.164, and 0.164 ÷ 1.17 = 0.140. Space plays "
-        "them; change the temperature and watch the bars.",
+        "of 6.1), divide by the row's sum. “translate” is 1.81 below the maximum: exp(−1.81) = 0.164, and "
+        "0.164 ÷ 1.17 = 0.140. Space plays them; change the temperature and watch the bars.",
         "scaled-dot-product", "", k_about_temperature, steps_of_translate},
     Question{
         "What is the output vector made of?",
