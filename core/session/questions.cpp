@@ -90,8 +90,8 @@ constexpr std::array k_questions = {
     Question{"Why is this cell so high?",
              "The query of “you” and the key of “to” have the same sign in 15 of 16 features (in Q and Kᵀ "
              "both are nearly all blue, negative), so nearly all products, listed on the right, are "
-             "positive: they add up to 53.9. Divided by √d_k that is 13.5, 1.81 more than the second- "
-             "largest, “translate”; so its weight is exp(1.81) = 6.1 times that of “translate”.",
+             "positive: they add up to 53.9. Divided by √d_k that is 13.5, 1.81 more than the "
+             "second-largest, “translate”; so its weight is exp(1.81) = 6.1 times that of “translate”.",
              "scaled-dot-product", "", k_about_nothing, as_it_is},
     Question{
         "What does dividing by √d_k do?",
