@@ -128,13 +128,13 @@ void forward_gpu(benchmark::State& state) {
     time_on_card(state, operations, [&] { pass.run(); });
 }
 
-void forward_sizes(benchmark::internal::Benchmark* bench) {
+void forward_gpu_sizes(benchmark::internal::Benchmark* bench) {
     bench->ArgNames({"N", "d", "heads"})->UseManualTime()->Unit(benchmark::kMillisecond);
     for (const int d : {16, 64})
         for (const int N : {128, 1024}) bench->Args({N, d, d / 8});
     for (int N = 128; N <= 16384; N *= 2) bench->Args({N, 512, 8});
 }
-BENCHMARK(forward_gpu)->Apply(forward_sizes);
+BENCHMARK(forward_gpu)->Apply(forward_gpu_sizes);
 
 /// X Yᵀ for X and Y of N × d: 2 N² d floating point operations.
 void product_gpu(benchmark::State& state) {

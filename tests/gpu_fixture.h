@@ -55,7 +55,7 @@ inline GpuBackend* shared_gpu(std::string* why = nullptr) {
 }
 
 /// The largest |a − b| and Σ(a − b)² ÷ Σb² of what is finite in both; what is not has to be equal.
-struct Difference {
+struct Discrepancy {
     double largest = 0;
     double squares = 0;
     double of = 0;

@@ -20,8 +20,6 @@
 namespace attnscope {
 namespace {
 
-using nlohmann::json;
-
 /// The rows below the labels, each without its label.
 Matrix numbers_of(const std::string& text, char separator, int rows, int columns) {
     Matrix values(rows, columns);
@@ -40,17 +38,17 @@ Matrix numbers_of(const std::string& text, char separator, int rows, int columns
     return values;
 }
 
-float number_of(const json& value) {
+float number_of(const nlohmann::json& value) {
     if (value.is_null()) return -INFINITY;
     if (value.is_string()) return value == "nan" ? NAN : INFINITY;
     return value.get<float>();
 }
 
-Matrix numbers_of(const json& rows, int columns) {
+Matrix numbers_of(const nlohmann::json& rows, int columns) {
     Matrix values(static_cast<int>(rows.size()), columns);
     for (int i = 0; i < values.rows(); ++i)
         for (int j = 0; j < columns; ++j) {
-            const json& row = rows.at(static_cast<std::size_t>(i));
+            const nlohmann::json& row = rows.at(static_cast<std::size_t>(i));
             values(i, j) = number_of(row.is_array() ? row.at(static_cast<std::size_t>(j)) : row);
         }
     return values;
@@ -73,7 +71,7 @@ void expect_same(const Matrix& actual, const Matrix& shown, const char* where) {
 }
 
 /// One matrix of a stage, everywhere.
-void check(const Trace& trace, const json& whole, const Stage& stage, const HeadChoice& head) {
+void check(const Trace& trace, const nlohmann::json& whole, const Stage& stage, const HeadChoice& head) {
     const std::string name(stage.name());
     Presentation presentation;
     presentation.head = head;
@@ -100,7 +98,7 @@ void check(const Trace& trace, const json& whole, const Stage& stage, const Head
     };
     expect_same(numbers_of(bytes(0), ',', rows, columns), shown, "csv");
     expect_same(numbers_of_npy(bytes(1), rows, columns), shown, "npy");
-    const json file = json::parse(bytes(2));
+    const nlohmann::json file = nlohmann::json::parse(bytes(2));
     EXPECT_EQ(file["stage"], name);
     expect_same(numbers_of(file["data"], columns), shown, "json");
     const bool is_mean = matrix.mean;
@@ -116,15 +114,15 @@ void check(const Trace& trace, const json& whole, const Stage& stage, const Head
     const char* group = is_gradient ? "gradients" : is_parameter(*stage.info) ? "parameters" : "stages";
     const std::string of_value = stage_name(stage.key().as(StageKey::Part::value));
     ASSERT_TRUE(whole.at(group).contains(of_value)) << name;
-    const json& all = whole.at(group).at(of_value).at("data");
-    const json& data = stage.shape().per_head ? all.at(static_cast<std::size_t>(h)) : all;
+    const nlohmann::json& all = whole.at(group).at(of_value).at("data");
+    const nlohmann::json& data = stage.shape().per_head ? all.at(static_cast<std::size_t>(h)) : all;
     if (stage.shape().depth == 1) expect_same(numbers_of(data, columns), shown, "trace");
 }
 
 void walk(const Experiment& e) {
     const Trace trace = test::with_gradients(e);
     ASSERT_FALSE(trace.gradients.empty());
-    const json whole = json::parse(trace_json(trace));
+    const nlohmann::json whole = nlohmann::json::parse(trace_json(trace));
     std::vector<StagePtr> stages = trace.gradients;
     for (const StageRecord& record : trace.records) stages.push_back(record.stage);
     for (const StagePtr& stage : stages) {

@@ -23,7 +23,7 @@ namespace {
 
 /// Both sides sum float32 in their own order, and m is the largest magnitude of the stage and of those before
 /// it, whose errors it inherits: the reference's promise for a card, 1e-5 · max(1, m).
-constexpr double k_tolerance = 1e-5;
+constexpr double k_rounding = 1e-5;
 
 class GpuTest : public testing::Test {
 protected:
@@ -44,13 +44,13 @@ protected:
             ASSERT_NE(other, nullptr) << stage->name();
             const auto truth = stage->buffer.host().values(), values = other->buffer.host().values();
             ASSERT_EQ(values.size(), truth.size()) << stage->name();
-            test::Difference difference;
+            test::Discrepancy difference;
             for (std::size_t i = 0; i < truth.size(); ++i) {
                 if (std::isfinite(truth[i])) m = std::max(m, double{std::abs(truth[i])});
                 difference.add(values[i], truth[i]);
             }
             EXPECT_TRUE(difference.same_kind) << stage->name();
-            EXPECT_LE(difference.largest, k_tolerance * m) << stage->name() << ", m " << m;
+            EXPECT_LE(difference.largest, k_rounding * m) << stage->name() << ", m " << m;
             on_card += other->buffer.is_on_device();
             if (const auto there = std::dynamic_pointer_cast<const GpuValues>(other->buffer.device())) {
                 EXPECT_TRUE(test::guards_are_whole(*there)) << stage->name();
@@ -335,7 +335,7 @@ TEST_F(GpuTest, ARowOfACardsValuesIsReadAlone) {
                  &truth = expected.find("weights"_stage)->buffer;
     ASSERT_TRUE(weights.is_on_device());
     const Eigen::RowVectorXf row = weights.row(2, 5);
-    EXPECT_LE((row - truth.row(2, 5)).cwiseAbs().maxCoeff(), k_tolerance);
+    EXPECT_LE((row - truth.row(2, 5)).cwiseAbs().maxCoeff(), k_rounding);
     EXPECT_EQ(weights.at(2, 5, 3), row(3));
 }
 
