@@ -1,5 +1,5 @@
-// Runs the tests with GoogleTest's flags. `--source=text_test.cpp` runs only the tests of that file; CTest
-// calls it once per file.
+// Runs the tests with GoogleTest's flags. `--source=core/text/text_test.cpp`, once or more, runs only the tests of
+// these files.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -15,10 +15,10 @@ struct Selection {
     int tests = 0;
 };
 
-/// The tests of a source file, which is named by its path within tests/.
-Selection tests_of(std::string_view source) {
+/// Adds the tests of a source file, which is named by its path within tests/. False if it has none.
+bool add_tests_of(std::string_view source, Selection& selection) {
     const testing::UnitTest& all = *testing::UnitTest::GetInstance();
-    Selection selection;
+    const int before = selection.tests;
     for (int i = 0; i < all.total_test_suite_count(); ++i) {
         const testing::TestSuite& suite = *all.GetTestSuite(i);
         for (int j = 0; j < suite.total_test_count(); ++j) {
@@ -28,8 +28,7 @@ Selection tests_of(std::string_view source) {
             ++selection.tests;
         }
     }
-    std::ranges::replace(selection.filter, '-', '?');  // in a filter, - begins what is left out
-    return selection;
+    return selection.tests > before;
 }
 
 }  // namespace
@@ -39,17 +38,18 @@ int main(int argc, char** argv) {
     if (argc == 1) return RUN_ALL_TESTS();
 
     constexpr std::string_view k_flag = "--source=";
-    const std::string_view argument = argv[1];
-    const Selection selection =
-        argument.starts_with(k_flag) ? tests_of(argument.substr(k_flag.size())) : Selection();
-    if (argc > 2 || selection.tests == 0) {
+    Selection selection;
+    for (int i = 1; i < argc; ++i) {
+        const std::string_view argument = argv[i];
+        if (argument.starts_with(k_flag) && add_tests_of(argument.substr(k_flag.size()), selection)) continue;
         std::cerr << argument << ": not a flag of the tests, or a file without a test\n";
         return 2;
     }
+    std::ranges::replace(selection.filter, '-', '?');  // in a filter, - begins what is left out
     testing::GTEST_FLAG(filter) = selection.filter;
     const int failed = RUN_ALL_TESTS();
     const int ran = testing::UnitTest::GetInstance()->test_to_run_count();
     if (ran == selection.tests) return failed;
-    std::cerr << argument << ": " << ran << " of its " << selection.tests << " tests ran\n";
+    std::cerr << "The given files: " << ran << " of their " << selection.tests << " tests ran\n";
     return 1;
 }

@@ -77,7 +77,7 @@ void ImguiLayer::rebuild(float scale) {
         built_ = library_->build(scale, characters_, bridge_->wide, shaped_);
         stand_ins_ = bridge_->wide.originals().size();
         shaped_.set_fonts(built_.fonts, scale);
-        compat::refresh_font_texture();
+        if (scale_ > 0) compat::refresh_font_texture();  // the first comes with the shaders, in NewFrame()
         refont_ = false;
         restyle_ = true;
     }
