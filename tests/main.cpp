@@ -1,5 +1,5 @@
-// Runs the tests with GoogleTest's flags. `--source=core/text/text_test.cpp`, once or more, runs only the tests of
-// these files.
+// Runs the tests with GoogleTest's flags. `--source=core/text/text_test.cpp`, once or more, runs only the
+// tests of these files.
 #include <gtest/gtest.h>
 
 #include <algorithm>
