@@ -21,9 +21,10 @@ extern "C" void __sanitizer_malloc_hook(const volatile void* block, std::size_t 
 }
 
 // fontconfig keeps pointers as offsets, which the checker does not follow: the machine's own configuration,
-// which pango loads once per process in a thread of its own, looks like a leak of a few hundred bytes.
+// which pango loads once per process in a thread of its own, looks like a leak of a few hundred bytes. So
+// does what libgomp, which oneDNN asks for threads, keeps for each thread of ours that still runs at the end.
 extern "C" const char* __lsan_default_suppressions();
-extern "C" const char* __lsan_default_suppressions() { return "leak:libfontconfig.so\n"; }
+extern "C" const char* __lsan_default_suppressions() { return "leak:libfontconfig.so\nleak:libgomp.so\n"; }
 
 // These are not built for the thread checker, which does not see their locks and takes two threads that write
 // text for a race.
