@@ -9,7 +9,7 @@
 
 namespace attnscope {
 
-/// Its three channels go different ways.
+/// A picture whose three channels go different ways.
 inline Image gradient(int width, int height) {
     Image image{width, height, {}};
     for (int y = 0; y < height; ++y)

@@ -6,7 +6,7 @@
 namespace attnscope::test {
 namespace {
 
-/// Its words the other way round, so that what is given still fits.
+/// The words of `text` the other way round, so that matrices of its size still fit.
 std::string turned(const std::string& text) {
     std::string result;
     for (std::size_t end = text.size(), space = 0; space != text.npos && end > 0; end = space) {

@@ -22,7 +22,7 @@ inline int run_python(const std::string& arguments, const std::string& out) {
     return std::system(command.c_str());
 }
 
-/// Its tests are skipped where there is no torch, and under a sanitizer, which finds nothing in Python; with
+/// Tests that are skipped where there is no torch, and under a sanitizer, which finds nothing in Python; with
 /// ATTNSCOPE_WITH_TORCH in the environment they run or fail.
 class TorchTest : public testing::Test {
 protected:

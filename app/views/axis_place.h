@@ -25,7 +25,7 @@ struct AxisPlace {
 /// fraction of the whole.
 AxisPlace place_axis(int count, float cell, float low, float high, double factor, double center);
 
-/// Both axes of a matrix.
+/// Where the rows and columns of a matrix stand.
 struct MatrixPlace {
     AxisPlace rows, columns;
 

@@ -218,6 +218,15 @@ constexpr auto choice_names(OptimizerKind) {
     using enum OptimizerKind;
     return std::to_array<ChoiceName<OptimizerKind>>({{sgd, "sgd"}, {adam, "adam"}, {adamw, "adamw"}});
 }
+/// Whether it repeats a part of the previous step, `momentum`.
+constexpr bool has_momentum(OptimizerKind optimizer) {
+    switch (optimizer) {
+        case OptimizerKind::sgd: return true;
+        case OptimizerKind::adam:
+        case OptimizerKind::adamw: return false;
+    }
+    return false;
+}
 
 /// What each step is fed. teacher: `<bos>`, then the target's words; each step predicts the next word, the
 /// last one `<eos>`. greedy: `<bos>`, then the previous step's most likely word, until that is `<eos>`.

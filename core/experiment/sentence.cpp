@@ -31,10 +31,7 @@ std::vector<std::string> sentence_tokens(const Experiment& experiment, const std
 
 Vocabulary sentence_vocabulary(const Experiment& experiment, const std::string& words,
                                const std::vector<std::string>& tokens) {
-    // A space is a character, too, and parts words otherwise.
-    const bool characters = experiment.input.tokenizer == TokenizerKind::characters;
-    const std::vector<std::string> listed =
-        tokenize(words, tokenizer_of(characters ? TokenizerKind::characters : TokenizerKind::whitespace));
+    const std::vector<std::string> listed = tokenize(words, list_tokenizer_of(experiment.input.tokenizer));
     if (listed.empty()) return make_vocabulary(tokens, vocabulary_rule(experiment.input.vocabulary));
     Vocabulary vocabulary = make_vocabulary(listed, vocabulary_rule(VocabularyOrder::appearance));
     vocabulary.ids.clear();

@@ -49,7 +49,7 @@ struct Mechanism {
     MechanismKind choice;
     std::string_view summary;  ///< one line
     Graph (*build)(const Experiment& experiment);
-    std::span<const OptionRule> options;  ///< that it uses
+    std::span<const OptionRule> options;  ///< which change something
     std::string_view other_options;       ///< why all others change nothing
     /// Why no sentence fits its sizes, which check() accepts; empty if one may. nullptr: one always may.
     std::string (*why_no_sentence_fits)(const Experiment& experiment);

@@ -193,8 +193,7 @@ private:
         } else if (std::isnan(own.largest)) {
             less.sentence = exp.sentence = weights.sentence =
                 "A score of this row is NaN, and so are the row's maximum, its sum and the weights of all "
-                "open "
-                "keys.";
+                "open keys.";
         } else {
             less.sentence = fmt::format(
                 "Subtract the row's maximum {} so that no exp overflows; the weights do not change.",
@@ -216,7 +215,6 @@ private:
         const bool decodes = std::holds_alternative<op::Decode>(*context->op);
         out_.values = operands(trace_, *context->stage).above;
         const std::string symbol(weights_.stage->info->symbol), value(out_.values->info->symbol);
-        const std::string heading = stage_heading(*out_.values->info);
         out_.steps.push_back({.title = "weight × " + std::string(decodes ? "annotation" : "value"),
                               .symbol = symbol + "·" + value,
                               .caption = symbol + " · " + value,

@@ -236,7 +236,7 @@ constexpr const char* k_own_text =
 std::string joined(const Words& words, TokenizerKind kind) {
     std::string text;
     for (const std::string& word : words)
-        text += (text.empty() || kind == TokenizerKind::characters ? "" : " ") + word;
+        text += (text.empty() || tokenizer_of(kind).keeps_spaces ? "" : " ") + word;
     return text;
 }
 
@@ -255,8 +255,7 @@ TaskSentences open_text(const Training& training, TokenizerKind kind) {
                     fmt::format("the training text has {} different tokens and the limit is {}: "
                                 "use a part of it (corpus)",
                                 vocabulary.words.size(), k_most_words));
-    const TokenizerKind listed = kind == TokenizerKind::characters ? kind : TokenizerKind::whitespace;
-    if (tokenize(joined(vocabulary.words, kind), tokenizer_of(listed)) != vocabulary.words)
+    if (tokenize(joined(vocabulary.words, kind), list_tokenizer_of(kind)) != vocabulary.words)
         throw Error(ErrorKind::bad_input, "the training text has combining characters: remove them (corpus)");
     const std::size_t count = tokens.size(), held_out = count / k_held_out_part;
     // A short text has no part to hold out.

@@ -13,9 +13,7 @@ std::vector<TextPart> unknown_words(const Experiment& e, bool in_second) {
     const std::string& words = has_own_table ? e.input.words2 : e.input.words;
     std::vector<TextPart> unknown;
     if (!can_be_trained(e) || words.empty()) return unknown;
-    const TokenizerKind listed = e.input.tokenizer == TokenizerKind::characters ? TokenizerKind::characters
-                                                                                : TokenizerKind::whitespace;
-    std::vector<std::string> known = tokenize(words, tokenizer_of(listed));
+    std::vector<std::string> known = tokenize(words, list_tokenizer_of(e.input.tokenizer));
     for (std::string& word : known) word = fold(word);
     const std::string& text = in_second ? e.input.text2 : e.input.text;
     std::size_t at = 0;

@@ -32,8 +32,8 @@ struct Add {
     Shape shape(Shapes in) const { return in[0]; }
     std::string formula(const Symbols& in) const { return in.of(0) + " + " + in.of(1); }
     void forward(const Work& in, Tensor& out) const;
-    /// Both gradients are dY; with a batch, that of y is the sum over its sentences; rows of y that are not
-    /// used get nothing.
+    /// The gradient of x and that of y are dY; with a batch, that of y is the sum over its sentences; rows of
+    /// y that are not used get nothing.
     void backward(const Backward& at) const;
     void explain_gradient(Proof& proof, const GradientCell& cell) const;
     void explain(Proof& proof, const Cell& cell) const;

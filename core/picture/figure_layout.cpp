@@ -342,7 +342,7 @@ double lines_left(const Figure& figure, const TextFace& face, FigureLayout& layo
 
 namespace {
 
-/// Both ends, 0 where it is between them, and powers of ten with room for their texts.
+/// The ends of the scale, 0 where it is between them, and powers of ten with room for their texts.
 std::vector<ScaleTick> log_ticks(const Figure& figure, double room) {
     const ColorScale& scale = figure.scale;
     std::vector<double> values;

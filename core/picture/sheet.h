@@ -33,8 +33,8 @@ struct Sheet {
     std::string title, subtitle;     ///< empty: none
     std::vector<SheetPanel> panels;  ///< at least one
     bool flows = false;  ///< the panels follow one another in lines, whatever their rows and columns
-    /// They are in lines of equal length, and fit_cells() takes the longest lines with which no word beside a
-    /// matrix is left out, else those with the largest cells.
+    /// The panels stand in lines of equal length, and fit_cells() takes the longest lines with which no word
+    /// beside a matrix is left out, else those with the largest cells.
     bool is_series = false;
     SheetAxis row_axis = {}, column_axis = {};
     /// Many small matrices, for fit_cells(): if not all of their words fit, none is written, and the matrices

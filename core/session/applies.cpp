@@ -22,7 +22,7 @@ std::string no_corpus(const Experiment& e) {
 
 std::string no_momentum(const Experiment& e) {
     if (!no_task(e).empty()) return no_task(e);
-    return e.training.optimizer.kind == OptimizerKind::sgd ? "" : "only sgd has momentum";
+    return has_momentum(e.training.optimizer.kind) ? "" : "only sgd has momentum";
 }
 
 std::string no_layers(const Experiment& e) {

@@ -31,7 +31,7 @@ struct NamedExample {
     std::string name;
     Session session;
 };
-/// All of them, read when they are first asked for.
+/// The examples, read when they are first asked for.
 const std::vector<NamedExample>& all_examples();
 /// The example with this note; nullptr if there is none.
 const NamedExample* example_with_note(std::string_view note);

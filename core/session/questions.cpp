@@ -97,9 +97,10 @@ constexpr std::array k_questions = {
         "What does dividing by √d_k do?",
         "A divides by √d_k = 4. B does not, so its scores are 4 times as far apart: for “you”, “sentence” "
         "leads “me” by 4.43 instead of 1.11, and gets 0.984 instead of 0.517. A score is a sum of 16 "
-        "products, listed on the right: over all pairs one of them has a standard deviation of 1.12, the "
-        "sum 4.83, about √16 times as much (with d_k = 64, √64). Dividing undoes that. The projections are "
-        "small here (Xavier, marked): with large ones one word wins even after dividing.",
+        "products, listed on the right: over all pairs a single product has a standard deviation of "
+        "1.12, the sum 4.83, about √16 times as much (with d_k = 64, √64). Dividing undoes that: how sharp "
+        "the softmax is no longer depends on d_k. The projections are small here (Xavier, marked): with "
+        "large ones one word wins even after dividing.",
         "scaled-dot-product", "no scaling", k_about_scale, weight_of_sentence, small_scores},
     Question{"What changes when a token may not see the future?",
              "In B the scores above the diagonal, of the later words, are set to −∞ (hatched) before the "
@@ -119,9 +120,10 @@ constexpr std::array k_questions = {
         "Is this pattern real, or an artifact of the seed?",
         "An artifact: it does not survive a change of seed. “help” attends to “to” with 0.946 here, over 32 "
         "seeds with 0.071 ± 0.179 (mean ± standard deviation), and in only 1 of them with more than 0.4. "
-        "What does not come from the seed stays in the mean, however much single seeds vary: a word gives "
-        "itself 0.262, another one 0.105 (evenly it would be 0.125). W_q and W_k are uniform from 0 to 1 "
-        "(marked in the panel), all positive: a word's own query and key tend to be alike.",
+        "Each small picture is one seed: often one column wins, but not the same. The mean keeps what the "
+        "seeds share: a word gives itself 0.262, another one 0.105 (evenly it would be 0.125). That is not "
+        "language either: W_q and W_k are all positive (marked in the panel), so a word's query and key "
+        "both follow the sum of its embedding.",
         "scaled-dot-product", "", k_about_projection, of_seeds},
     Question{
         "How does softmax turn scores into weights?",
@@ -139,17 +141,19 @@ constexpr std::array k_questions = {
         "scaled-dot-product", "", k_about_nothing, output_of_to},
     Question{
         "How do dot-product and additive scores differ?",
-        "A multiplies q and k: q · k ÷ √d_k has no bound and grows with both, here from −21.3 to 23.0, as "
-        "the projections are large. B is a small network with weights of its own: v_a·tanh(W_aq q + W_ak "
-        "k) cannot exceed Σ|v_a| = 1.78, because tanh stays between −1 and 1: here from −0.7 to 0.7. So "
-        "“you” gives no word more than 0.195; in A it gives “to” 0.856 (with small projections, as in "
-        "question 3, no word more than 0.517). Training makes v_a grow: then B is as sharp (question 11).",
+        "A, one matrix product, has no weights of its own and needs q and k of equal length: q · k ÷ √d_k "
+        "has no bound and grows with both, here from −21.3 to 23.0, as the projections are large. B, a "
+        "small network, learns W_aq, W_ak and v_a, takes q and k of any lengths, and costs more: "
+        "v_a·tanh(W_aq q + W_ak k) cannot exceed Σ|v_a| = 1.78, because tanh stays between −1 and 1: here "
+        "from −0.7 to 0.7. In so small a range “you” gives no word more than 0.195; in A it gives “to” "
+        "0.856. With a larger v_a, as in a trained model, B is as sharp (question 11).",
         "scaled-dot-product", "additive score", k_about_score, score_of_to},
     Question{
         "What does padding do?",
         "It makes the sentences of a batch equally long: here four words are padded to eight. In A “help” "
-        "gives the padding tokens 0.931 of its weight, and mixes their values into its own; in B they are "
-        "masked and get none, and the four words share it in proportion. The rows of “pad” are computed "
+        "gives the padding tokens 0.931 of its weight, and mixes their values into its output; in B they "
+        "are masked and get none, and the four words share the whole weight in proportion. The rows of “pad” "
+        "are computed "
         "as well, but not used.",
         "scaled-dot-product", "padding mask", k_about_mask, weight_of_pad, padded},
     Question{"How does a decoder align with its source?",

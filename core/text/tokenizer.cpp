@@ -140,7 +140,7 @@ std::string composed(std::string_view text, int options) {
 constexpr std::array<Tokenizer, 3> k_tokenizers{{
     {TokenizerKind::words, "words, and every other character on its own", split_words},
     {TokenizerKind::whitespace, "pieces separated by white space", split_whitespace},
-    {TokenizerKind::characters, "every character, including spaces", split_characters},
+    {TokenizerKind::characters, "every character, including spaces", split_characters, true},
 }};
 static_assert(is_table_of<TokenizerKind>(k_tokenizers));
 
@@ -149,6 +149,10 @@ static_assert(is_table_of<TokenizerKind>(k_tokenizers));
 std::span<const Tokenizer> tokenizers() { return k_tokenizers; }
 
 const Tokenizer& tokenizer_of(TokenizerKind choice) { return k_tokenizers[static_cast<std::size_t>(choice)]; }
+
+const Tokenizer& list_tokenizer_of(TokenizerKind choice) {
+    return tokenizer_of(tokenizer_of(choice).keeps_spaces ? choice : TokenizerKind::whitespace);
+}
 
 std::vector<std::string> tokenize(std::string_view text, const Tokenizer& tokenizer) {
     return tokenizer.split(to_nfc(text));

@@ -23,6 +23,7 @@ struct Tokenizer {
     TokenizerKind choice;
     std::string_view summary;  ///< one line
     std::vector<std::string> (*split)(std::string_view nfc);
+    bool keeps_spaces = false;  ///< a space is a token, so that nothing parts the tokens of a list
 };
 
 /// In the order of the menus:
@@ -32,6 +33,8 @@ struct Tokenizer {
 /// `characters`  grapheme clusters (UAX #29), including spaces
 std::span<const Tokenizer> tokenizers();
 const Tokenizer& tokenizer_of(TokenizerKind choice);
+/// Cuts a list of tokens that `choice` has found: itself if it keeps spaces, otherwise `whitespace`.
+const Tokenizer& list_tokenizer_of(TokenizerKind choice);
 
 /// The tokens of NFC(`text`), cut by `tokenizer`. Empty text gives no tokens.
 /// Throws Error(bad_input) with the byte offset if `text` is not UTF-8.

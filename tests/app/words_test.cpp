@@ -229,7 +229,7 @@ TEST(WordsTest, SourcesAndPagesAreInPlainEnglish) {
 /// The first lines of the comments of a source file that begin like an answer to the line above.
 std::vector<std::string> riddles_in(std::istream& source) {
     static const std::regex riddle(
-        R"(^\s*/// (Of|Those|That of|The same|Likewise|Also|As|By|To|It|With the same)\b.*)");
+        R"(^\s*/// (Of|Those|That of|The same|Likewise|Also|As|By|To|It|Its|They|Both|All of them|With the same)\b.*)");
     static const std::regex behind(R"(.*///< (of these|of those|those|the same)\b.*)");
     std::vector<std::string> found;
     bool goes_on = false;

@@ -49,7 +49,7 @@ public:
     std::size_t memory() const override { return 0; }
 };
 
-/// Its first step takes until it is canceled.
+/// A card whose first step takes until it is canceled.
 class SlowCard : public WrongCard {
 public:
     std::shared_ptr<const DeviceValues> compute(const Op&, std::span<const Buffer* const>,

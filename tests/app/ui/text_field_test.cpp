@@ -107,7 +107,7 @@ constexpr const char* k_typed_scripts[] = {
     "مرحبا بالعالم",          "שלום עולם", "नमस्ते दुनिया", "สวัสดีชาวโลก", "a你好😀", "カフェ👩‍🏫",
     "e\u0301te\u0301 x\u0332"};
 
-/// All of them, but with a sanitizer few: every new script draws the letters of all fonts again.
+/// Every script, but with a sanitizer few: every new script draws the letters of all fonts again.
 std::vector<const char*> typed_scripts() {
     std::vector<const char*> scripts;
     std::size_t row = 0;

@@ -21,8 +21,8 @@
 namespace attnscope {
 namespace {
 
-/// Both sides sum float32 in their own order, and m is the largest magnitude of the stage and of those before
-/// it, whose errors it inherits: the reference's promise for a card, 1e-5 · max(1, m).
+/// Card and processor sum float32 in their own order, and m is the largest magnitude of the stage and of
+/// those before it, whose errors it inherits: the reference's promise for a card, 1e-5 · max(1, m).
 constexpr double k_rounding = 1e-5;
 
 class GpuTest : public testing::Test {
