@@ -142,19 +142,17 @@ constexpr std::array k_questions = {
     Question{
         "How do dot-product and additive scores differ?",
         "A, one matrix product, has no weights of its own and needs q and k of equal length: q · k ÷ √d_k "
-        "has no bound and grows with both, here from −21.3 to 23.0, as the projections are large. B, a "
-        "small network, learns W_aq, W_ak and v_a, takes q and k of any lengths, and costs more: "
-        "v_a·tanh(W_aq q + W_ak k) cannot exceed Σ|v_a| = 1.78, because tanh stays between −1 and 1: here "
-        "from −0.7 to 0.7. In so small a range “you” gives no word more than 0.195; in A it gives “to” "
-        "0.856. With a larger v_a, as in a trained model, B is as sharp (question 11).",
+        "has no bound, here from −21.3 to 23.0. B, a small network, learns W_aq, W_ak and v_a, takes q and "
+        "k of any lengths, and costs more: v_a·tanh(W_aq q + W_ak k) cannot exceed Σ|v_a| = 1.78, as tanh "
+        "stays between −1 and 1: here from −0.7 to 0.7. In so small a range “you” gives no word more than "
+        "0.195; in A it gives “to” 0.856. With a larger v_a, as in a trained model, B is as sharp.",
         "scaled-dot-product", "additive score", k_about_score, score_of_to},
     Question{
         "What does padding do?",
         "It makes the sentences of a batch equally long: here four words are padded to eight. In A “help” "
         "gives the padding tokens 0.931 of its weight, and mixes their values into its output; in B they "
-        "are masked and get none, and the four words share the whole weight in proportion. The rows of “pad” "
-        "are computed "
-        "as well, but not used.",
+        "are masked and get none, and the four words share the whole weight in proportion. The rows of "
+        "“pad” are computed as well, but not used.",
         "scaled-dot-product", "padding mask", k_about_mask, weight_of_pad, padded},
     Question{"How does a decoder align with its source?",
              "Each step of the decoder is a row. The state before it (s) is scored against the encoder's "

@@ -2,11 +2,14 @@
 // window then shows is in docs/questions.md; ATTNSCOPE_UPDATE=1 updates the pictures there.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "core/session/questions.h"
 #include "tests/interface.h"
 #include "tests/keys.h"
 #include "tests/picture_fixture.h"
 #include "tests/sanitized.h"
+#include "tests/screen_texts.h"
 #include "tests/window_picture.h"
 
 namespace attnscope {
@@ -83,6 +86,20 @@ TEST_F(QuestionsWindowTest, EachIsAnsweredInTwoClicks) {
         click_at(place_of("attnscope", {"Help"}));
         click_at(place_of("##Popup", {std::string(question.text)}));
         expect_answer(question);
+    }
+}
+
+TEST_F(QuestionsWindowTest, EachNoteIsWholeAtTheUsualSize) {
+    if (!window) GTEST_SKIP();
+    for (const Question& question : questions()) {
+        start_noted(answer(question), 1600, 1000);
+        std::string note(question.look);
+        std::erase(note, ' ');
+        const auto ends_the_note = [&](const ScreenText& line) {
+            return line.text.size() > 5 && note.ends_with(line.text);
+        };
+        step(true);
+        EXPECT_TRUE(std::ranges::any_of(texts_on_screen(), ends_the_note)) << question.text;
     }
 }
 
