@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "app/document/newest.h"
-#include "core/export/export.h"
+#include "core/export/film.h"
 #include "core/image/image.h"
 
 namespace attnscope {
@@ -17,15 +17,17 @@ struct PreviewRequest {
     std::shared_ptr<const Trace> trace;
     Session session;
     ExportRequest files;
-    int side;  ///< the largest of the preview, in pixels
+    int side;             ///< the largest of the preview, in pixels
+    int film_frames = 0;  ///< of a film of the session; 0: the files of the trace
     bool operator==(const PreviewRequest&) const = default;
 };
 
 struct Preview {
     PreviewRequest of;
-    std::optional<CustomImage> image;  ///< of the first picture; nullopt if there is none
+    std::optional<CustomImage> image;  ///< of the first picture written; nullopt if there is none
     std::string facts;                 ///< its size: "84 × 80 mm · 992 × 945 pixels"
     std::string problem;               ///< why there is none; empty: there is, or no picture is written
+    std::shared_ptr<const FilmFrames> film = {};  ///< of a film in one picture, to be drawn in another style
 };
 
 /// Throws Canceled.

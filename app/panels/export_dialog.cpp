@@ -402,12 +402,10 @@ void preview(Desk& desk, const Ui& ui) {
     Session session = desk.document.session();
     session.presentation = form.presentation;
     ExportRequest request = request_of(desk);
-    if (is_film) {  // of what is on screen now: the other frames are not computed yet
-        request.formats = {FileFormat::png};
-        request.compose = session.presentation.compose = Compose::none;
-    }
-    desk.previewer.request(
-        {desk.document.trace(), std::move(session), std::move(request), static_cast<int>(side)});
+    const bool is_sheet = request.compose == Compose::film;
+    PreviewRequest asked{desk.document.trace(), std::move(session), std::move(request),
+                         static_cast<int>(side), is_film ? form.frames : 0};
+    desk.previewer.request(asked);
     desk.previewer.update();
     const std::shared_ptr<const Preview> known = desk.previewer.known();
     ImGui::SameLine(0, ui.px(20));
@@ -416,6 +414,11 @@ void preview(Desk& desk, const Ui& ui) {
     ImGui::Dummy({side, side + caption});
     ImDrawList* list = ImGui::GetWindowDrawList();
     list->AddRectFilled(at, {at.x + side, at.y + side}, ink(ui.theme.background));
+    if (is_film && !(known && known->of == asked)) {
+        draw_text(list, ui.fonts.caption, {at.x, at.y + side + ui.px(6)}, ink(ui.theme.secondary),
+                  "Computing the frames …", Align::left, side);
+        return;
+    }
     if (!known) return;
     if (known->image) {
         const Image& image = known->image->image();
@@ -428,7 +431,7 @@ void preview(Desk& desk, const Ui& ui) {
     draw_text(list, ui.fonts.caption, {at.x, at.y + side + ui.px(6)},
               ink(known->problem.empty() ? ui.theme.secondary : ui.theme.warning),
               !known->problem.empty() ? known->problem
-              : is_film               ? "one frame, on its own color range: " + known->facts
+              : is_film && !is_sheet  ? "the first frame: " + known->facts
                                       : known->facts,
               Align::left, side);
 }

@@ -390,23 +390,37 @@ Pixels export_pixels(const Trace& trace, const Session& session, const ExportIte
     return render_pixels(page_of_item(trace, session_of(session, item), item, face, true));
 }
 
-ExportPreview export_preview(const Trace& trace, const Session& session, const ExportItem& item, int side,
-                             const Progress& progress) {
-    const Session own = session_of(session, item);
-    survey(item, own.presentation, step_of(progress, 0, end_of_survey(item)));
-    const TextFace face;
-    Page page = page_of_item(trace, own, item, face, item.format->choice == FileFormat::png);
+namespace {
+
+ExportPreview page_preview(Page page, FileFormat format, int side, const Progress& progress) {
     std::string facts = fmt::format("{} × {} pixels", std::lround(page.size.width * page.pixels),
                                     std::lround(page.size.height * page.pixels));
     if (page.paper) {
         const double millimeters = page.points * 25.4 / 72;
         const std::string size =
             fmt::format("{:.3g} × {:.3g} mm", page.paper->width, page.size.height * millimeters);
-        facts = item.format->choice == FileFormat::png ? size + " · " + facts : size;
+        facts = format == FileFormat::png ? size + " · " + facts : size;
     }
     const double largest = std::max(page.size.width, page.size.height) * page.pixels;
     if (largest > side) page.pixels *= side / largest;
-    return {render_pixels(page, step_of(progress, end_of_survey(item), 1)), std::move(facts)};
+    return {render_pixels(page, progress), std::move(facts)};
+}
+
+}  // namespace
+
+ExportPreview export_preview(const Trace& trace, const Session& session, const ExportItem& item, int side,
+                             const Progress& progress) {
+    const Session own = session_of(session, item);
+    survey(item, own.presentation, step_of(progress, 0, end_of_survey(item)));
+    const TextFace face;
+    const FileFormat format = item.format->choice;
+    return page_preview(page_of_item(trace, own, item, face, format == FileFormat::png), format, side,
+                        step_of(progress, end_of_survey(item), 1));
+}
+
+ExportPreview sheet_preview(Sheet sheet, FileFormat format, int side, const Progress& progress) {
+    const TextFace face;
+    return page_preview(page_of(std::move(sheet), face), format, side, progress);
 }
 
 std::string sheet_bytes(Sheet sheet, FileFormat format, const Session& session) {

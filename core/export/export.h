@@ -100,6 +100,8 @@ struct ExportPreview {
 };
 ExportPreview export_preview(const Trace& trace, const Session& session, const ExportItem& item, int side,
                              const Progress& progress = {});
+/// The preview of a sheet as a file of this format.
+ExportPreview sheet_preview(Sheet sheet, FileFormat format, int side, const Progress& progress = {});
 
 /// The progress of an export.
 struct ExportStep {

@@ -95,16 +95,13 @@ std::unique_ptr<FilmCourse> course_of(const Session& session, int frames, const 
     return std::make_unique<TrainingCourse>(session, frames, options);
 }
 
-/// The frames of one contact sheet, by the name of its file.
-using ContactSheets = std::map<std::string, std::vector<SheetFrame>>;
-
 /// Adds what a frame shows of each stage.
-void add_frame(ContactSheets& sheets, const std::shared_ptr<const Trace>& trace, const ExportRequest& request,
+void add_frame(FilmFrames& film, const std::shared_ptr<const Trace>& trace, const ExportRequest& request,
                const FilmCourse& course) {
     constexpr std::size_t k_most_cells = std::size_t{1} << 25;
     for (const ExportItem& item : plan_export(*trace, request)) {
         if (item.view) continue;
-        auto& frames = sheets[std::filesystem::path(item.file_name).stem().string()];
+        auto& frames = film[std::filesystem::path(item.file_name).stem().string()];
         const bool marks = course.marks_centers() && item.stage->info->role == StageRole::weights;
         frames.push_back({trace, item.stage, item.head, course.name(), marks});
         if (item.stage->shape().size() * frames.size() > k_most_cells)
@@ -169,70 +166,119 @@ void add_pixels(Films& films, const Trace& trace, const Session& frame, const Ex
     }
 }
 
-/// Writes the contact sheets in the formats of pictures.
-void write_sheets(const ContactSheets& sheets, const Session& session, const ExportRequest& request,
-                  const std::function<void(const std::string& name, const std::string& bytes)>& write) {
-    const bool statistics = chosen_sweep(session) != Sweep::none && sweeps_numbers(chosen_sweep(session));
-    for (const auto& [name, frames] : sheets)
-        for (const FileFormat format : request.formats)
-            write(fmt::format("film-{}.{}", name, name_of(format)),
-                  sheet_bytes(contact_sheet(frames, session.presentation, statistics), format, session));
+/// Calls `use` for each frame that differs from the one before, with the frame's title set, until it returns
+/// false. Where `files` names neither stages nor a view, they become the first frame's main stage.
+/// `still_wanted` may throw Canceled.
+void play(
+    FilmCourse& course, ExportRequest& files, int frames, const EvaluateOptions& options,
+    const std::function<void(int index)>& still_wanted,
+    const std::function<bool(int index, const Session& frame, std::shared_ptr<const Trace> trace)>& use) {
+    for (int i = 0; i < frames; ++i) {
+        still_wanted(i);
+        std::optional<Session> next = course.frame(i, [&] { still_wanted(i); });
+        if (!next) continue;
+        Session& frame = *next;
+        if (!frame.presentation.title) frame.presentation.title = course.name();
+        if (files.stages.empty() && !files.view_alone)
+            files.stages = {std::string(main_stage(evaluate(frame.experiment, {}, options)).name())};
+        if (!use(i, frame, std::make_shared<const Trace>(trace_for(frame, files, options)))) return;
+    }
+}
+
+FilmFrames frames_of(const Session& session, const FilmRequest& request, const EvaluateOptions& options,
+                     const std::function<void(int index)>& still_wanted) {
+    ExportRequest files = request.files;
+    files.compose = Compose::none;
+    files.formats = {FileFormat::png};
+    const std::unique_ptr<FilmCourse> course = course_of(session, request.frames, options);
+    FilmFrames film;
+    play(*course, files, request.frames, options, still_wanted,
+         [&](int, const Session&, const std::shared_ptr<const Trace>& trace) {
+             add_frame(film, trace, files, *course);
+             return true;
+         });
+    return film;
+}
+
+void require_film(const Session& session) {
+    if (const std::string why = why_no_film(session); !why.empty()) throw Error(ErrorKind::bad_input, why);
 }
 
 }  // namespace
 
+FilmFrames film_frames(const Session& session, const FilmRequest& request, const EvaluateOptions& options,
+                       const Progress& progress) {
+    require_film(session);
+    return frames_of(session, request, options,
+                     [&](int i) { report(progress, static_cast<double>(i) / request.frames); });
+}
+
+Sheet film_sheet(const std::vector<SheetFrame>& frames, const Session& session) {
+    const Sweep sweep = chosen_sweep(session);
+    return contact_sheet(frames, session.presentation, sweep != Sweep::none && sweeps_numbers(sweep));
+}
+
+ExportPreview first_frame_preview(const Session& session, const FilmRequest& request, int side,
+                                  const EvaluateOptions& options, const Progress& progress) {
+    require_film(session);
+    ExportRequest files = request.files;
+    ExportPreview preview;
+    const std::unique_ptr<FilmCourse> course = course_of(session, request.frames, options);
+    play(
+        *course, files, request.frames, options, [&](int) { report(progress, 0); },
+        [&](int, const Session& frame, const std::shared_ptr<const Trace>& trace) {
+            const ExportItem first = plan_export(*trace, files).front();
+            preview = export_preview(*trace, on_one_range(frame, first), first, side, progress);
+            return false;
+        });
+    return preview;
+}
+
 std::vector<std::string> export_film(const Session& session, const FilmRequest& request,
                                      const std::string& folder, const EvaluateOptions& options,
                                      const ExportProgress& progress) {
-    if (const std::string why = why_no_film(session); !why.empty()) throw Error(ErrorKind::bad_input, why);
+    require_film(session);
     ExportRequest each = request.files;
     const bool as_one = std::erase(each.formats, FileFormat::gif) > 0;
     const bool as_sheet = each.compose == Compose::film;
-    if (as_sheet) each.compose = Compose::none;
     if (as_sheet && each.formats.empty())
         throw Error(ErrorKind::bad_input, "a one-picture film must be png, svg or pdf, not gif");
-    ExportRequest drawn = each;
-    drawn.formats = {FileFormat::png};
     std::vector<std::string> paths;
     const auto go_on = [&](int frame, double part) {
         const auto of = static_cast<std::size_t>(request.frames) + (as_one ? 1 : 0);
         return !progress || progress({.done = static_cast<std::size_t>(frame), .of = of, .part = part});
     };
     int at = 0;  // the frame
+    const auto still_wanted = [&](int i) {
+        at = i;
+        report([&](double part) { return go_on(i, part); }, 0);
+    };
     const auto write = [&](const std::string& name, const std::string& bytes) {
         const std::string path = (std::filesystem::path(folder) / name).string();
         write_file(path, bytes, [&] { return go_on(at, 0); });
         paths.push_back(path);
     };
     clear_abandoned_files(folder);
-    const std::unique_ptr<FilmCourse> course = course_of(session, request.frames, options);
-    Films films;
-    ContactSheets sheets;
     try {
-        for (int i = 0; i < request.frames; ++i) {
-            at = i;
-            const auto still_wanted = [&] { report([&](double part) { return go_on(i, part); }, 0); };
-            still_wanted();
-            std::optional<Session> next = course->frame(i, still_wanted);
-            if (!next) continue;
-            Session& frame = *next;
-            if (!frame.presentation.title && !as_sheet) frame.presentation.title = course->name();
-            if (each.stages.empty() && !each.view_alone) {
-                const std::string main(main_stage(evaluate(frame.experiment, {}, options)).name());
-                each.stages = drawn.stages = {main};
-            }
-            const auto kept = std::make_shared<const Trace>(trace_for(frame, each, options));
-            const Trace& trace = *kept;
-            if (as_sheet) {
-                add_frame(sheets, kept, drawn, *course);
-                continue;
-            }
-            for (const ExportItem& item : plan_export(trace, each))
-                write(fmt::format("frame-{:04}-{}", i + 1, item.file_name),
-                      export_bytes(trace, on_one_range(frame, item), item));
-            if (as_one) add_pixels(films, trace, frame, drawn, request.frames);
+        if (as_sheet) {
+            for (const auto& [name, frames] : frames_of(session, request, options, still_wanted))
+                for (const FileFormat format : each.formats)
+                    write(fmt::format("film-{}.{}", name, name_of(format)),
+                          sheet_bytes(film_sheet(frames, session), format, session));
+            return paths;
         }
-        write_sheets(sheets, session, each, write);
+        Films films;
+        const std::unique_ptr<FilmCourse> course = course_of(session, request.frames, options);
+        play(*course, each, request.frames, options, still_wanted,
+             [&](int i, const Session& frame, const std::shared_ptr<const Trace>& trace) {
+                 for (const ExportItem& item : plan_export(*trace, each))
+                     write(fmt::format("frame-{:04}-{}", i + 1, item.file_name),
+                           export_bytes(*trace, on_one_range(frame, item), item));
+                 ExportRequest drawn = each;
+                 drawn.formats = {FileFormat::png};
+                 if (as_one) add_pixels(films, *trace, frame, drawn, request.frames);
+                 return true;
+             });
         for (const auto& [name, frames] : films)
             write(
                 fmt::format("film-{}.{}", name, name_of(FileFormat::gif)),

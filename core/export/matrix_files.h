@@ -13,11 +13,10 @@ namespace attnscope {
 
 // With a region, what is written is exported_region() of the stage, and what it throws is thrown.
 
-/// Comma-separated values (RFC 4180, UTF-8, lines end in
-/// ): the first row holds an empty cell and the column labels, each further row its label and its values. A
-/// masked cell is written as its value: `-inf` in `masked`, 0 in `weights`. `nan`, `inf`, `-inf` as read by
-/// NumPy and pandas. Throws Error(bad_input) as shown_matrix() unless the choice is one head or the mean;
-/// Canceled.
+/// Comma-separated values (RFC 4180, UTF-8, lines end in CR LF): the first row holds an empty cell and the
+/// column labels, each further row its label and its values. A masked cell is written as its value: `-inf` in
+/// `masked`, 0 in `weights`. `nan`, `inf`, `-inf` as read by NumPy and pandas. Throws Error(bad_input) as
+/// shown_matrix() unless the choice is one head or the mean; Canceled.
 std::string to_csv(const Trace& trace, const Stage& stage, const HeadChoice& head,
                    const Progress& progress = {}, const std::optional<Region>& region = {});
 

@@ -221,22 +221,27 @@ TEST_F(FilesTest, ATitleThatIsClearedIsNoneAndARightClickBringsTheStagesNameBack
     EXPECT_FALSE(title());
 }
 
-TEST_F(FilesTest, OfAFilmOneFrameIsPreviewed) {
+TEST_F(FilesTest, AFilmIsPreviewedAsItIsWritten) {
     press(Key::digit_9);
     press(Key::e, k_ctrl);
-    interaction().export_form.what = ExportForm::What::film;
-    const auto is_previewed = [&] {
-        step(true);
-        return std::ranges::any_of(test::texts_on_screen(), [](const test::ScreenText& each) {
-            return each.text.starts_with("oneframe,onitsowncolorrange:");
-        });
+    ExportForm& form = interaction().export_form;
+    form.what = ExportForm::What::film;
+    // What the preview's caption says before the picture's size.
+    const auto caption = [&]() -> std::string {
+        for (int i = 0; i < 500; ++i) {
+            step(true);
+            for (const test::ScreenText& each : test::texts_on_screen())
+                if (each.text.ends_with("pixels"))
+                    return each.text.substr(0, each.text.find_first_of("123456789"));
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        }
+        return "no picture";
     };
-    bool previewed = false;
-    for (int i = 0; i < 2000 && !previewed; ++i) {
-        previewed = is_previewed();
-        if (!previewed) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    }
-    EXPECT_TRUE(previewed);
+    form.presentation.compose = Compose::none;
+    EXPECT_EQ(caption(), "thefirstframe:");
+    form.presentation.compose = Compose::film;
+    step();
+    EXPECT_EQ(caption(), "") << "of all frames together";
 }
 
 TEST_F(FilesTest, TheFilesOfAFilmAreCountedBeforeTheyAreWritten) {

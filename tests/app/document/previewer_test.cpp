@@ -3,8 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include "core/files/file.h"
+#include "core/files/png.h"
 #include "core/mechanism/evaluate.h"
 #include "core/session/examples.h"
+#include "tests/temporary_folder.h"
 
 namespace attnscope {
 namespace {
@@ -55,6 +58,54 @@ TEST(PreviewerTest, WhatCannotBeDrawnIsAProblemAndDataHaveNoPicture) {
     previewer.update();
     EXPECT_FALSE(previewer.known()->image);
     EXPECT_EQ(previewer.known()->problem, "");
+}
+
+/// A film of seeds.
+PreviewRequest film_request(Compose compose, std::vector<FileFormat> formats, int frames) {
+    Session session = load_example("scaled-dot-product");
+    session.presentation.sweep = Sweep::seed;
+    session.presentation.compose = compose;
+    PreviewRequest request = request_for(
+        session, {.stages = {"weights"}, .formats = std::move(formats), .compose = compose}, 8000);
+    request.film_frames = frames;
+    return request;
+}
+
+TEST(PreviewerTest, OfAFilmItShowsTheFirstPictureThatIsWritten) {
+    const TemporaryFolder folder;
+    Previewer previewer({});
+    for (const Compose compose : {Compose::none, Compose::film}) {
+        const PreviewRequest request = film_request(compose, {FileFormat::png}, 3);
+        previewer.request(request);
+        previewer.wait();
+        ASSERT_TRUE(previewer.update());
+        const Preview& preview = *previewer.known();
+        ASSERT_TRUE(preview.image) << preview.problem;
+        const std::vector<std::string> files =
+            export_film(request.session, {request.files, 3}, folder.path(), {});
+        EXPECT_EQ(preview.image->image().rgb, decode_png(read_file(files.front()), files.front()).bytes)
+            << files.front();
+    }
+}
+
+TEST(PreviewerTest, AFilmsFramesAreKeptWhereOnlyItsStyleChanges) {
+    PreviewRequest request = film_request(Compose::film, {FileFormat::png}, 3);
+    const Preview first = previewed(request, nullptr, {});
+    request.session.presentation.colormap = ColormapKind::ink;
+    const Preview recolored = previewed(request, &first, {});
+    EXPECT_EQ(recolored.film, first.film);
+    EXPECT_NE(recolored.image->image().rgb, first.image->image().rgb);
+    request.session.experiment.weights.seed = Seed(7);
+    EXPECT_NE(previewed(request, &recolored, {}).film, first.film);
+}
+
+TEST(PreviewerTest, AFilmWithoutPicturesHasNoPreviewAndAGifsIsItsFirstFrame) {
+    EXPECT_FALSE(previewed(film_request(Compose::none, {FileFormat::csv}, 2), nullptr, {}).image);
+    EXPECT_EQ(previewed(film_request(Compose::none, {FileFormat::gif}, 2), nullptr, {}).image->image().rgb,
+              previewed(film_request(Compose::none, {FileFormat::png}, 2), nullptr, {}).image->image().rgb);
+    PreviewRequest none = film_request(Compose::none, {FileFormat::png}, 2);
+    none.session.presentation.sweep = Sweep::none;
+    EXPECT_NE(previewed(none, nullptr, {}).problem.find("no training run"), std::string::npos);
 }
 
 }  // namespace
