@@ -82,6 +82,8 @@ double median(std::vector<double> values) {
     return *middle;
 }
 
+double longest(const std::vector<double>& values) { return values.empty() ? 0 : std::ranges::max(values); }
+
 SavedState state_of(const Session& session, BackendWish backend) {
     SavedState state;
     state.session = session;
@@ -95,7 +97,7 @@ struct Stand {
     std::optional<Window> window;  ///< opens while the workspace computes, as the program's own
     Workspace workspace;
     FrameCallbacks callbacks;
-    std::vector<double> frame_ms;
+    std::vector<double> frame_ms, busy_ms;
 
     Stand(const Session& session, const EvaluateOptions& options, BackendWish backend,
           const ShaderSource& shaders)
@@ -105,7 +107,10 @@ struct Stand {
         workspace.offer_card(window->gl_version(), [this] { return window->share_context(); });
         const auto draw = callbacks.draw;
         callbacks.draw = [this, draw](FrameInput& frame) {
-            if (frame.last_frame_milliseconds > 0) frame_ms.push_back(frame.last_frame_milliseconds);
+            if (frame.last_frame_milliseconds > 0) {
+                frame_ms.push_back(frame.last_frame_milliseconds);
+                busy_ms.push_back(frame.last_frame_busy);
+            }
             draw(frame);
         };
     }
@@ -331,6 +336,7 @@ int measure(const Session& session, const EvaluateOptions& options, std::optiona
     const MeasuredAction& action = *std::ranges::find(k_actions, request.action, &MeasuredAction::name);
     const Change change = action.change;
     stand.frame_ms.clear();
+    stand.busy_ms.clear();
     Replayed changes;
     double cpu_percent = 0;
     if (change) {
@@ -350,7 +356,8 @@ int measure(const Session& session, const EvaluateOptions& options, std::optiona
         {"first_frame_ms", first_frame_ms},
         {"frame_ms", median(stand.frame_ms)},
         {"mean_frame_ms", mean(stand.frame_ms)},
-        {"longest_frame_ms", stand.frame_ms.empty() ? 0 : std::ranges::max(stand.frame_ms)},
+        {"longest_frame_ms", longest(stand.frame_ms)},
+        {"longest_busy_ms", longest(stand.busy_ms)},
         {"change_to_picture_ms", change ? Json(median(changes.milliseconds)) : Json(nullptr)},
         {"frames_to_picture", change ? Json(median(changes.frames)) : Json(nullptr)},
         {"cpu_percent", cpu_percent},

@@ -1,9 +1,21 @@
 #include "app/shell/frame.h"
 
+#include <time.h>
+
 #include <chrono>
 #include <utility>
 
 namespace attnscope {
+namespace {
+
+/// For how long a processor has run this thread.
+double thread_milliseconds() {
+    timespec time{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return static_cast<double>(time.tv_sec) * 1000 + static_cast<double>(time.tv_nsec) / 1e6;
+}
+
+}  // namespace
 
 FrameHost::FrameHost(Clipboard clipboard, ThemeKind theme, ShaderSource shaders,
                      std::shared_ptr<FontLibrary> library)
@@ -42,6 +54,7 @@ bool FrameHost::take(const FrameCallbacks& callbacks, std::vector<InputEvent>& e
 
 bool FrameHost::step(const FrameCallbacks& callbacks, Size size, double seconds, bool visible) {
     const auto start = std::chrono::steady_clock::now();
+    const double busy = thread_milliseconds();
     std::vector<InputEvent> events = input_.take_frame();
     const bool close = take(callbacks, events);
     layer_.feed(events);
@@ -53,6 +66,7 @@ bool FrameHost::step(const FrameCallbacks& callbacks, Size size, double seconds,
                      .scale = size.scale,
                      .seconds = seconds,
                      .last_frame_milliseconds = last_milliseconds_,
+                     .last_frame_busy = last_busy_,
                      .pressed = pressed_,
                      .fonts = layer_.fonts(),
                      .theme = layer_.theme(),
@@ -61,7 +75,10 @@ bool FrameHost::step(const FrameCallbacks& callbacks, Size size, double seconds,
     callbacks.draw(frame);
     layer_.end_frame(visible);
     const auto took = std::chrono::steady_clock::now() - start;
-    if (visible) last_milliseconds_ = std::chrono::duration<double, std::milli>(took).count();
+    if (visible) {
+        last_milliseconds_ = std::chrono::duration<double, std::milli>(took).count();
+        last_busy_ = thread_milliseconds() - busy;
+    }
     return close;
 }
 
