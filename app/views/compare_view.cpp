@@ -165,6 +165,12 @@ std::string card_help(const CompareScene& scene, const StageComparison& stage) {
     return text;
 }
 
+/// How much of a card's bar is filled: the difference as a share of A's largest value, or all of it where a
+/// number faces ±∞ or NaN.
+float share_of_bar(const StageComparison& stage) {
+    return stage.other_kind ? 1 : static_cast<float>(std::clamp(stage.relative, 0.0, 1.0));
+}
+
 void card(Desk& desk, const Ui& ui, const CompareScene& scene, const StageComparison& stage,
           const Area& area) {
     ImDrawList* list = ImGui::GetWindowDrawList();
@@ -189,7 +195,7 @@ void card(Desk& desk, const Ui& ui, const CompareScene& scene, const StageCompar
     draw_text(list, ui.fonts.mono_small, {left, area.min.y + ui.px(28)},
               ink(stage.differs() ? ui.theme.warning : ui.theme.secondary), largest_text(stage), Align::left,
               room);
-    const float y = area.max.y - ui.px(13), full = static_cast<float>(std::clamp(stage.relative, 0.0, 1.0));
+    const float y = area.max.y - ui.px(13), full = share_of_bar(stage);
     list->AddRectFilled({left, y}, {left + room, y + ui.px(5)}, ink(ui.theme.raised), ui.px(2));
     if (stage.differs())
         list->AddRectFilled({left, y}, {left + std::max(ui.px(3), room * full), y + ui.px(5)}, ink(color),

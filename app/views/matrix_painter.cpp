@@ -327,8 +327,10 @@ void outline_column(const Ui& ui, ImDrawList& list, const Area& area, int column
 }
 
 void outline_cell(const Ui& ui, ImDrawList& list, const Area& cell) {
-    list.AddRect({cell.min.x - 1, cell.min.y - 1}, {cell.max.x + 1, cell.max.y + 1}, ink(ui.theme.text), 2, 0,
-                 ui.px(1.8f));
+    // A cell may have the color of the text: the line lies on a wider one of the background's.
+    for (const auto& [color, width] : {std::pair(ui.theme.background, 3.8f), std::pair(ui.theme.text, 1.8f)})
+        list.AddRect({cell.min.x - 1, cell.min.y - 1}, {cell.max.x + 1, cell.max.y + 1}, ink(color), 2, 0,
+                     ui.px(width));
 }
 
 }  // namespace attnscope

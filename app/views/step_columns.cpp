@@ -25,7 +25,7 @@ constexpr float k_two_lines = 27;          ///< from this pitch on, a number sta
 constexpr float k_least_beside = 92;       ///< a column of this width has room for a bar beside a number
 constexpr float k_total = 24, k_sum = 58;  ///< height below the bars, without and with the sum of the values
 constexpr float k_least_shadow = 2;        ///< pixels that a feature must have to show its value, too
-constexpr float k_shadow = 0.13f;          ///< opacity of the values behind the products
+constexpr float k_shadow = 0.28f;          ///< opacity of the values behind the products
 constexpr float k_products = 1.9f;         ///< width of the products, in columns
 constexpr float k_others = 18;
 constexpr std::size_t k_measured_keys = 512;
@@ -169,8 +169,7 @@ std::string brief_text(double value) {
 bool is_closed_in(const StepScene& scene, int step, int key) {
     const RowStep& at = scene.step(step);
     const double number = at.numbers[static_cast<std::size_t>(key)];
-    return scene.row.closed[static_cast<std::size_t>(key)] &&
-           (number == -INFINITY || at.kind != Kind::scores) && at.kind != Kind::scores &&
+    return scene.row.closed[static_cast<std::size_t>(key)] && at.kind != Kind::scores &&
            (number == -INFINITY || number == 0);
 }
 
@@ -470,12 +469,18 @@ void column(const Context& c, int index) {
     if (c.scene.playback.share(index) >= 1) total(c, index);
 }
 
+/// The key whose score is added up, unless a feature of the sum is, to which every key adds; −1: none.
+int outlined_key(const Context& c) {
+    return c.scene.lit_key < 0 && lit_feature(c.desk, c.scene) >= 0 ? -1 : c.scene.key;
+}
+
 void labels(const Context& c) {
+    const int outlined = outlined_key(c);
     const int stride = label_stride(c.ui, c.at.rows.pitch), lit = c.scene.lit_key - c.at.first;
     for (int i = 0; i < c.at.rows.count; ++i) {
         if (!label_shown(i, stride, lit)) continue;
         const int key = c.at.key(i);
-        const bool strong = key == c.scene.lit_key || key == c.scene.key;
+        const bool strong = key == c.scene.lit_key || key == outlined;
         ImFont* font = strong ? c.ui.fonts.strong : c.ui.fonts.body;
         const Rgb8 color = c.scene.row.closed[static_cast<std::size_t>(key)] ? c.ui.theme.faint
                            : strong                                          ? c.ui.theme.text
@@ -530,8 +535,8 @@ void step_columns(Desk& desk, const Ui& ui, const StepScene& scene, const Area& 
     if (scene.has_products()) use_sum(c, last);
     for (int i = 0; i < scene.columns(); ++i) column(c, i);
     if (scene.has_products()) sum(c, last);
-    const int lit = scene.key - at.first;
-    if (lit >= 0 && lit < at.rows.count)
+    const int outlined = outlined_key(c), lit = outlined - at.first;
+    if (outlined >= 0 && lit >= 0 && lit < at.rows.count)
         c.list->AddRect({at.columns.front().min.x, at.rows.begin(lit)},
                         {at.columns.back().max.x, at.rows.begin(lit + 1)},
                         ink(ui.theme.accent, scene.lit_key == scene.key ? 0.8f : 0.35f), ui.px(3));

@@ -95,12 +95,12 @@ constexpr std::array k_questions = {
              "scaled-dot-product", "", k_about_nothing, as_it_is},
     Question{
         "What does dividing by √d_k do?",
-        "A divides by √d_k = 4. B does not, so its scores are 4 times as far apart: for “you”, “sentence” "
-        "leads “me” by 4.43 instead of 1.11, and gets 0.984 instead of 0.517. A score is a sum of 16 "
-        "products, listed on the right: over all pairs a single product has a standard deviation of "
-        "1.12, the sum 4.83, about √16 times as much (with d_k = 64, √64). Dividing undoes that: how sharp "
-        "the softmax is no longer depends on d_k. The projections are small here (Xavier, marked): with "
-        "large ones one word wins even after dividing.",
+        "A divides by √d_k = 4. B does not: for “you”, “sentence” leads “me” by 4.43 instead of 1.11, and "
+        "gets 0.984 instead of 0.517. A score is a sum of 16 products, listed on the right, so its spread "
+        "grows like √d_k: one product has a standard deviation of 1.12, the sum 4.83, divided 1.21. "
+        "Without dividing, the larger d_k, the more one word takes all; and weights near 0 and 1 let "
+        "almost no gradient through, so that the model hardly learns. (The projections are small here, "
+        "Xavier, marked: large ones make A as sharp.)",
         "scaled-dot-product", "no scaling", k_about_scale, weight_of_sentence, small_scores},
     Question{"What changes when a token may not see the future?",
              "In B the scores above the diagonal, of the later words, are set to −∞ (hatched) before the "
@@ -110,20 +110,20 @@ constexpr std::array k_questions = {
              "scaled-dot-product", "causal mask", k_about_mask, weight_of_help, small_scores},
     Question{
         "How do two heads differ?",
-        "Each head has its own W_q, W_k and W_v, so it compares different features. Here are five that we "
-        "designed, at temperature 0.05: head 1 leads from a pronoun to its noun (“it” → “cat”: a scaled "
-        "score of 13.3; in heads 2 and 3 it is 0, in 4 and 5 another word scores higher), 2 from an "
+        "Each head has its own W_q, W_k and W_v, so it compares different features. These five are "
+        "designed, not trained: head 1 leads from a pronoun to its noun (“it” → “cat”: 0.938), 2 from an "
         "adjective (“black” → “cat”), 3 from a verb to its subject (“cross” → “cat”), 4 to the word "
-        "before, 5 to the same word. A row of equal weights: the head does not apply to that word.",
+        "before, 5 to the same word. Heads 2 and 3 have no use for “it”: equal weights, 1/12 each; in 4 "
+        "and 5 another word scores higher than “cat”. The low temperature, 0.05, makes the rows sharp.",
         "designed-heads", "", k_about_heads, in_view<ViewKind::heads>},
     Question{
         "Is this pattern real, or an artifact of the seed?",
-        "An artifact: it does not survive a change of seed. “help” attends to “to” with 0.946 here, over 32 "
-        "seeds with 0.071 ± 0.179 (mean ± standard deviation), and in only 1 of them with more than 0.4. "
-        "Each small picture is one seed: often one column wins, but not the same. The mean keeps what the "
-        "seeds share: a word gives itself 0.262, another one 0.105 (evenly it would be 0.125). That is not "
-        "language either: W_q and W_k are all positive (marked in the panel), so a word's query and key "
-        "both follow the sum of its embedding.",
+        "An artifact: it does not survive another seed, which draws other embeddings and projections. "
+        "“help” attends to “to” with 0.946 here, over 32 seeds with 0.071 ± 0.179 (mean ± standard "
+        "deviation), and in only 1 of them with more than 0.4. In each small picture, often one column wins, "
+        "but not the same. Only the diagonal stays in the mean: a word gives itself 0.262, another one 0.105 "
+        "(evenly 0.125). Nor is that language: W_q and W_k are all positive (uniform, marked), so a word's "
+        "query and key mostly point the same way.",
         "scaled-dot-product", "", k_about_projection, of_seeds},
     Question{
         "How does softmax turn scores into weights?",
@@ -134,41 +134,45 @@ constexpr std::array k_questions = {
         "scaled-dot-product", "", k_about_temperature, steps_of_translate},
     Question{
         "What is the output vector made of?",
-        "The output, here the context, is the sum of the words' values, each times its word's weight. For "
-        "“to” these are 0.550 times the value of “translate” plus 0.449 times that of “to”; the others get "
-        "almost none. The last column shows each product with its 16 features, the value shaded behind it; "
-        "below is their sum. Feature 3, outlined: −1.358 − 2.121 = −3.479.",
+        "The output (here the context, as W_o is off) is the sum of the words' values v = x W_v, each times "
+        "its word's weight. For “to”: 0.449 times the value of “to” plus 0.550 times that of “translate”; "
+        "the "
+        "others get almost none. The last column shows each product, the value shaded behind it, and below "
+        "them their sum. Feature 3, outlined, is added up at the bottom: −2.121 − 1.358 = −3.479.",
         "scaled-dot-product", "", k_about_nothing, output_of_to},
     Question{
         "How do dot-product and additive scores differ?",
-        "A, one matrix product, has no weights of its own and needs q and k of equal length: q · k ÷ √d_k "
-        "has no bound, here from −21.3 to 23.0. B, a small network, learns W_aq, W_ak and v_a, takes q and "
-        "k of any lengths, and costs more: v_a·tanh(W_aq q + W_ak k) cannot exceed Σ|v_a| = 1.78, as tanh "
-        "stays between −1 and 1: here from −0.7 to 0.7. In so small a range “you” gives no word more than "
-        "0.195; in A it gives “to” 0.856. With a larger v_a, as in a trained model, B is as sharp.",
+        "A, dot-product: q · k ÷ √d_k, one matrix product without weights of its own; q and k must be "
+        "equally long. It has no bound: here from −21.3 to 23.0, so “you” gives “to” 0.856. B, additive: "
+        "v_a·tanh(W_aq q + W_ak k), a small network that learns W_aq, W_ak and v_a; it costs more, but q "
+        "and k may differ in length. As tanh stays between −1 and 1, it cannot exceed Σ|v_a| = 1.78: here "
+        "from −0.7 to 0.7, so “you” gives no word more than 0.195. With a larger v_a, as in a trained model "
+        "(question 11), B is as sharp.",
         "scaled-dot-product", "additive score", k_about_score, score_of_to},
     Question{
         "What does padding do?",
-        "It makes the sentences of a batch equally long: here four words are padded to eight. In A “help” "
+        "A batch is one array, so its sentences must be equally long: here four words are padded to eight. "
+        "In A “help” "
         "gives the padding tokens 0.931 of its weight, and mixes their values into its output; in B they "
         "are masked and get none, and the four words share the whole weight in proportion. The rows of "
-        "“pad” are computed as well, but not used.",
+        "“pad” are computed as well, but their outputs are not used.",
         "scaled-dot-product", "padding mask", k_about_mask, weight_of_pad, padded},
     Question{"How does a decoder align with its source?",
-             "Each step of the decoder is a row. The state before it (s) is scored against the encoder's "
-             "state at each source word (h): the scores (e). A softmax makes them weights (α), and the "
-             "weighted sum of the encoder's states (c) leads to the next word. “noir” reads “black”: French "
-             "puts this adjective after its noun, so the lines cross. “le” and “une” read “cat” and "
-             "“house”, the nouns whose gender they take. ↑ and ↓ go from step to step, or click one. The "
-             "model is trained.",
+             "Each step of the decoder is a row. Its state before the step (s) is scored against the "
+             "encoder's state of each source word (h): the scores (e). A softmax makes them weights (α); the "
+             "sum of the h, each times its α, is the context (c), which with s gives the next word. “noir” "
+             "reads “black”, “chat” reads “cat”: French puts this adjective after its noun, so their lines "
+             "cross. “le” and “une” read “cat” and “house”, whose gender they take. Trained on pairs of "
+             "sentences alone. ↑ and ↓ go from step to step.",
              "bahdanau-alignment", "", k_about_nothing, step_of_noir},
     Question{
         "What is the difference between soft and hard, global and local attention?",
-        "Soft: softmax spreads a row's weight over all words (at temperature 4, so that it shows): “you” "
-        "gives “to” 0.48. Hard: all of it to one, here “to”, a choice that has no gradient; sparsemax: to "
-        "a few, “to” 0.73. These are global. Local attention sees the words within 2 of a place, marked ▴: "
-        "local-m of the query's own, so “to”, 3 words away, gets none; local-p of one that it predicts "
-        "(here untrained), fading with distance: “to” 0.48, in a row that sums to 0.81.",
+        "Soft or hard is how a row's weight is shared: softmax gives every word some (“you” gives “to” 0.48, "
+        "at temperature 4), hard all to one, a choice without a gradient, sparsemax to a few (“to” 0.73). "
+        "Global or local is which words are seen: in these three all, in the last two those within 2 of a "
+        "place, marked ▴: cheaper on long texts. local-m: the query's own, so “to”, 3 away, gets none; "
+        "local-p: a predicted one (here untrained), fading with distance: “to” 0.48, and the row sums to "
+        "0.81.",
         "scaled-dot-product", "", k_about_normalizer, of_normalizers, warm},
 };
 
