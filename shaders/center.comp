@@ -1,5 +1,5 @@
 #version 430 core
-// The center of each query's window, S · sigmoid(v_p · tanh(W_p q)) (Luong et al. 2015, eq. 9), in double: the Gaussian
+// The center of each query's window, M · sigmoid(v_p · tanh(W_p q)) (Luong et al. 2015, eq. 9), in double: the Gaussian
 // of a narrow window amplifies the center's error, and a mask ends at the window's edge.
 
 layout(local_size_x = GROUP) in;
@@ -12,7 +12,7 @@ layout(std430, binding = 3) restrict writeonly buffer Result { float result[]; }
 uniform uint u_a, u_b, u_c, u_result;
 uniform uint u_a_head, u_result_head;
 uniform uint u_rows, u_width, u_height;
-uniform float u_x;  // S, the number of keys
+uniform float u_x;  // M, the number of keys
 
 // 2^k e^r with |r| ≤ ln 2 / 2, where Taylor terms beyond the thirteenth are below a double's last bit.
 double exp_of(double x) {

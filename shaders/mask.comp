@@ -1,5 +1,5 @@
 #version 430 core
-// 1 where a query may look at a key, else 0: each dispatch applies one rule of core/experiment/masks.h to what the rules
+// 1 where a query may attend to a key, else 0: each dispatch applies one rule of core/experiment/masks.h to what the rules
 // before left open (FIRST: to an open mask).
 
 layout(local_size_x = GROUP) in;

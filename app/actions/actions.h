@@ -2,6 +2,7 @@
 // it.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -12,6 +13,7 @@
 #include "app/document/interaction.h"
 #include "app/document/saved_state.h"
 #include "app/platform/input_event.h"
+#include "core/choice.h"
 
 namespace attnscope {
 
@@ -23,9 +25,22 @@ struct ActionContext {
     const std::function<void(const std::string&)>& copy;  ///< puts text on the clipboard
 };
 
+/// The menus, in their order.
+enum class Menu { file, edit, view, training, compute, examples, help };
+constexpr auto choice_names(Menu) {
+    using enum Menu;
+    return std::to_array<ChoiceName<Menu>>({{file, "File"},
+                                            {edit, "Edit"},
+                                            {view, "View"},
+                                            {training, "Training"},
+                                            {compute, "Compute"},
+                                            {examples, "Examples"},
+                                            {help, "Help"}});
+}
+
 struct Action {
-    std::string_view id;    ///< "edit.undo"
-    std::string_view menu;  ///< "" if it is in no menu
+    std::string_view id;       ///< "edit.undo"
+    std::optional<Menu> menu;  ///< nullopt if it is in no menu
     std::string_view title;
     std::string_view help;  ///< what it does, in one line
     Shortcut shortcut;

@@ -152,7 +152,7 @@ void set(ActionContext& context, const Option& option, const std::string& value)
 
 void add_actions(std::vector<SearchEntry>& entries, const ActionContext& context) {
     for (const Action& action : actions())
-        if (!action.menu.empty() && action.enabled(context))
+        if (action.menu && action.enabled(context))
             entries.push_back({std::string(action.title), shortcut_text(action.shortcut),
                                std::string(action.help),
                                [&action](ActionContext& c) { run_action(action, c); }});
@@ -161,7 +161,7 @@ void add_actions(std::vector<SearchEntry>& entries, const ActionContext& context
 /// Actions that cannot run now, and why.
 void add_disabled_actions(std::vector<SearchEntry>& entries, const ActionContext& context) {
     for (const Action& action : actions()) {
-        if (action.menu.empty() || action.enabled(context)) continue;
+        if (!action.menu || action.enabled(context)) continue;
         const std::string why = why_disabled(action, context);
         entries.push_back({std::string(action.title), "not available",
                            fmt::format("{}. {}", why, action.help), [why](ActionContext& c) {

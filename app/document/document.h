@@ -140,7 +140,7 @@ public:
     bool modified() const { return !(session_ == homes_[home_].content); }
 
     /// Why a cell of a stage of a slot's newest trace has its value, in one head or in the mean (head −1).
-    /// Valid until three other cells are requested, a trace arrives or a slot is closed. Throws as explain().
+    /// Valid until four other cells are requested, a trace arrives or a slot is closed. Throws as explain().
     const Proof& proof(const Stage& stage, int head, const Cell& cell, SlotName name = SlotName::live);
 
     /// The computation of a row of the live slot's weights, as row_steps(). Valid until another row is

@@ -32,7 +32,7 @@ struct Highlight {
 /// Whether queries and keys are different tokens: of two sentences, or of custom matrices.
 bool has_two_sides(const Trace& trace);
 
-/// Highlights a token in all its roles, as the chip of an only sentence does.
+/// Highlights a token in all its roles, as the chip of a single sentence does.
 Highlight highlight_token(int token);
 /// What a cell of a stage highlights. `depth` is the stage's Shape::depth.
 Highlight highlight_cell(const StageInfo& info, const Cell& cell, int depth = 1);

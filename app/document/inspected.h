@@ -20,7 +20,7 @@ struct InspectedCell {
 /// The cell of query and key that a token stands for: as a query, with the key of the largest number in its
 /// row; as a key, with the query that is locked or else the one whose number for it is the largest. Of the
 /// stage in focus where that has queries, keys and numbers, else of the weights that the values get. What is
-/// closed or NaN is passed over; nullopt where nothing is left, or the token is none of the stage's.
+/// closed or NaN is passed over; nullopt where nothing is left, or the stage does not have the token.
 std::optional<InspectedCell> cell_of_token(const Trace& trace, const Presentation& presentation,
                                            const PointedToken& token);
 

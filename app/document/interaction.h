@@ -20,7 +20,7 @@ namespace attnscope {
 
 struct Question;
 
-/// A chip, as a query or as a key: one of the keys' sentence, or with Shift one of an only sentence.
+/// A chip, as a query or as a key: one of the keys' sentence, or with Shift one of a single sentence.
 struct PointedToken {
     int token;
     bool of_keys = false;

@@ -20,7 +20,7 @@ void find_fully_masked(const Trace& trace, const Buffer& masked_scores) {
     if (masked_scores.on_demand()) return;
     for (int h = 0; h < masked_scores.shape().heads; ++h) {
         masked_scores.row_largest(h);
-        if (trace.experiment.over_queries()) masked_scores.column_largest(h);
+        if (trace.over_queries()) masked_scores.column_largest(h);
     }
 }
 

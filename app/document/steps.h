@@ -15,9 +15,8 @@ inline int& heads_of(Experiment& e) { return e.attention.heads; }
 inline int& key_size_of(Experiment& e) { return e.attention.key_size; }
 inline int& value_size_of(Experiment& e) { return e.attention.value_size; }
 
-/// The value `steps` further among the valid values of a size, all else
-/// being equal; stops at the first and the last. key_size and value_size start from the dimension where they
-/// are 0.
+/// The value `steps` further among the valid values of a size, all else being equal; stops at the first and
+/// the last. key_size and value_size start from the dimension where they are 0.
 int stepped_size(const Experiment& experiment, SizeField size, int steps);
 
 }  // namespace attnscope

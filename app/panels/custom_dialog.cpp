@@ -235,7 +235,9 @@ void keep_in_sight(const Area& cell) {
 
 void grid(Desk& desk, const Ui& ui, CustomForm& form) {
     const Cell before = form.selected;
-    const ImVec2 at = ImGui::GetCursorScreenPos(), size{dialog_width(ui), list_height(ui, 260)};
+    // ImGui does not count the scrollbar at the foot when it decides whether the rows fit.
+    const float high = list_height(ui, 260) + ImGui::GetStyle().ScrollbarSize;
+    const ImVec2 at = ImGui::GetCursorScreenPos(), size{dialog_width(ui), high};
     const unsigned field = ImGui::GetID("cell");
     grid_keys(desk, ui, form, field, {at, {at.x + size.x, at.y + size.y}});
     ImGui::BeginChild("grid", size, true, ImGuiWindowFlags_HorizontalScrollbar);

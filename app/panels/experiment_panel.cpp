@@ -67,7 +67,9 @@ std::string derived_text(const Desk& desk, OptionSection section) {
         case OptionSection::heads: return heads_text(desk);
         case OptionSection::score: return score_text(desk);
         case OptionSection::mask: return open_cells(desk);
-        case OptionSection::softmax: return e.over_queries() ? "over queries" : "over keys";
+        case OptionSection::softmax:
+            return desk.document.trace() && desk.document.trace()->over_queries() ? "over queries"
+                                                                                  : "over keys";
         case OptionSection::output: return e.attention.output_projection ? shape_text(desk, "W_o"_stage) : "";
         case OptionSection::block:
             return e.attention.block != Block::none ? shape_text(desk, "W_1"_stage) : "";

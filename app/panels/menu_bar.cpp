@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <iterator>
 #include <string>
 #include <vector>
 
@@ -10,8 +9,6 @@
 
 namespace attnscope {
 namespace {
-
-constexpr const char* k_menus[] = {"File", "Edit", "View", "Training", "Compute", "Examples", "Help"};
 
 void recent_items(const Ui& ui, ActionContext& context) {
     if (context.saved.recent_files.empty()) return;
@@ -56,15 +53,20 @@ void search_field(const Ui& ui, const Area& area, float left, const std::functio
 
 }  // namespace
 
-void action_items(const Ui& ui, ActionContext& context, std::string_view menu,
+void action_items(const Ui& ui, ActionContext& context, Menu menu,
                   const std::function<void(const Action&)>& run) {
     for (const Action& action : actions()) {
         if (action.menu != menu) continue;
         const std::string title(action.title);
         const bool enabled = action.enabled(context);
+        // Fainter than this, its keys could not be read.
+        ImGui::PushStyleVar(ImGuiStyleVar_DisabledAlpha, 1);
+        ImGui::PushStyleColor(ImGuiCol_Text, ink(enabled ? ui.theme.text : ui.theme.secondary));
         if (ImGui::MenuItem(title.c_str(), shortcut_text(action.shortcut).c_str(),
                             action.chosen && action.chosen(context), enabled))
             run(action);
+        ImGui::PopStyleColor();
+        ImGui::PopStyleVar();
         const std::string help(action.help);
         if (enabled)
             help_at_rest(ui, help);
@@ -79,9 +81,9 @@ void menu_bar(const Ui& ui, const Area& area, ActionContext& context,
     list->AddRectFilled(area.min, area.max, ink(ui.theme.panel));
     list->AddLine({area.min.x, area.max.y}, area.max, ink(ui.theme.line));
     float words = 0;
-    for (const char* menu : k_menus) words += text_width(ui.fonts.body, menu);
+    for (const auto& [menu, name] : choices<Menu>()) words += text_width(ui.fonts.body, std::string(name));
     // In a narrow window the menus are closer together.
-    const float gaps = static_cast<float>(std::size(k_menus));
+    const float gaps = static_cast<float>(choices<Menu>().size());
     const float room = area.width() - ui.px(114) - words - gaps * ui.px(26);
     const bool close = room < 0;
     const float padding = close ? ui.px(4) : ui.px(8), gap = close ? 0 : ui.px(10);
@@ -91,24 +93,35 @@ void menu_bar(const Ui& ui, const Area& area, ActionContext& context,
     else
         draw_text(list, ui.fonts.strong, {area.min.x + ui.px(16), area.min.y + ui.px(8)}, ink(ui.theme.text),
                   "attnscope");
-    for (const char* menu : k_menus) {
-        const float width = text_width(ui.fonts.body, menu) + 2 * padding;
+    for (const auto& [menu, word] : choices<Menu>()) {
+        const std::string name(word);
+        const float width = text_width(ui.fonts.body, name) + 2 * padding;
         ImGui::SetCursorScreenPos({x, area.min.y});
-        const std::string popup = std::string("menu ") + menu;
-        const bool clicked = ImGui::InvisibleButton(menu, {width, area.height()});
+        const std::string popup = "menu " + name;
+        const bool clicked = ImGui::InvisibleButton(name.c_str(), {width, area.height()});
         const Area place{{x + ui.px(2), area.min.y + ui.px(5)},
                          {x + width - ui.px(2), area.max.y - ui.px(5)}};
-        light(ui, menu, place);
-        if (keyboard_use(ui, ImGui::GetID(menu), place).pressed || clicked) ImGui::OpenPopup(popup.c_str());
+        light(ui, name, place);
+        if (keyboard_use(ui, ImGui::GetID(name.c_str()), place).pressed || clicked)
+            ImGui::OpenPopup(popup.c_str());
         const bool lit = ImGui::IsItemHovered() || ImGui::IsPopupOpen(popup.c_str());
         draw_text(list, ui.fonts.body, {x + padding, area.min.y + ui.px(9)},
-                  ink(lit ? ui.theme.text : ui.theme.secondary), menu);
-        ImGui::SetNextWindowPos({x, area.max.y});
+                  ink(lit ? ui.theme.text : ui.theme.secondary), name);
+        // A menu that is wider than the room to its right begins further left.
+        float& wide = *ImGui::GetStateStorage()->GetFloatRef(ImGui::GetID(popup.c_str()), 0);
+        ImGui::SetNextWindowPos({std::max(area.min.x, std::min(x, area.max.x - wide)), area.max.y});
         if (ImGui::BeginPopup(popup.c_str())) {
+            wide = ImGui::GetWindowWidth();
             action_items(ui, context, menu, run);
-            if (std::string_view(menu) == "File") recent_items(ui, context);
-            if (std::string_view(menu) == "Examples") example_items(ui, context);
-            if (std::string_view(menu) == "Help") question_items(ui, context);
+            switch (menu) {
+                case Menu::file: recent_items(ui, context); break;
+                case Menu::examples: example_items(ui, context); break;
+                case Menu::help: question_items(ui, context); break;
+                case Menu::edit:
+                case Menu::view:
+                case Menu::training:
+                case Menu::compute: break;
+            }
             ImGui::EndPopup();
         }
         x += width + gap;

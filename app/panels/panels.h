@@ -11,7 +11,7 @@ namespace attnscope {
 struct Question;
 
 /// The actions of one menu, in a popup that is open.
-void action_items(const Ui& ui, ActionContext& context, std::string_view menu,
+void action_items(const Ui& ui, ActionContext& context, Menu menu,
                   const std::function<void(const Action&)>& run);
 /// The menus and the search field. `run` is called with the action that was picked.
 void menu_bar(const Ui& ui, const Area& area, ActionContext& context,

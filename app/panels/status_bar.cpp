@@ -111,7 +111,7 @@ float backend_button(Desk& desk, const Ui& ui, const Area& area, ActionContext& 
               ink(hovered ? ui.theme.text : ui.theme.secondary), text);
     ImGui::SetNextWindowPos({area.min.x + ui.px(8), area.min.y}, ImGuiCond_Always, {0, 1});
     if (ImGui::BeginPopup("backend choice")) {
-        action_items(ui, context, "Compute", run);
+        action_items(ui, context, Menu::compute, run);
         ImGui::EndPopup();
     }
     return area.min.x + width;

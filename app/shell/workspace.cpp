@@ -236,7 +236,7 @@ void Workspace::say_why_not(std::string why) {
 bool Workspace::kept_from(const Action& action) const {
     const bool undoes = action.id == "edit.undo" || action.id == "edit.redo";
     if (interaction_.dialog == Dialog::history && undoes) return false;
-    if (interaction_.dialog != Dialog::none) return action.menu == "Edit" || action.id == "file.new";
+    if (interaction_.dialog != Dialog::none) return action.menu == Menu::edit || action.id == "file.new";
     return undoes && controls_.field.typing != 0;
 }
 

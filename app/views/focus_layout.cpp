@@ -48,8 +48,7 @@ float longest_label(const Ui& ui, int count, const std::function<std::string(int
 
 /// The width of the mark on a key that no query may attend to.
 float column_mark_width(const Ui& ui, const ShownStage& shown) {
-    const bool marked =
-        shown.stage->info->columns == Axis::key_token && shown.trace->experiment.over_queries();
+    const bool marked = shown.stage->info->columns == Axis::key_token && shown.trace->over_queries();
     return marked ? text_width(ui.fonts.strong, "∅ ") : 0;
 }
 

@@ -55,7 +55,7 @@ struct LinesScene {
     double strength(float weight) const { return std::clamp(weight / strongest, 0.0, 1.0); }
 };
 
-/// The tokens to whose lines the picture is reduced; of an only sentence one token may be both.
+/// The tokens to whose lines the picture is reduced; of a single sentence one token may be both.
 struct Kept {
     std::optional<int> query, key;
     bool any() const { return query || key; }

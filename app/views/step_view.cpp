@@ -8,8 +8,8 @@
 #include "app/views/step_scene.h"
 #include "app/views/views.h"
 #include "core/mechanism/mechanisms.h"
-#include "core/mechanism/seq2seq/step_words.h"
 #include "core/number_text.h"
+#include "core/picture/axis_labels.h"
 #include "core/picture/view_figure.h"
 
 namespace attnscope {
@@ -24,13 +24,6 @@ constexpr double k_seconds_per_term = 0.15, k_longest_first = 3;
 
 int shown_layer(const Trace& trace, const Presentation& presentation) {
     return std::min(presentation.layer(), std::max(1, layers_of(trace)));
-}
-
-std::vector<std::string> query_words(const Trace& trace, const Stage& weights) {
-    if (mechanism_rule(trace.experiment.mechanism).is_recurrent) return said_words(trace);
-    std::vector<std::string> words;
-    for (int i = 0; i < weights.shape().rows; ++i) words.push_back(trace.row_label(weights, i));
-    return words;
 }
 
 /// The key that is pointed at or locked; −1: none.
@@ -61,7 +54,7 @@ StepScene scene_of(Desk& desk, const Stage& weights) {
     const Proof& score = desk.document.proof(scores, std::min(head, scores.shape().heads - 1), {query, key});
     desk.state.step_playback.steps = static_cast<int>(row.steps.size());
     const int current = current_step(desk, row);
-    return {trace, shown, row,   std::move(ranges),        query_words(trace, weights),
+    return {trace, shown, row,   std::move(ranges),        row_words(trace, weights),
             key,   lit,   score, desk.state.step_playback, current};
 }
 

@@ -27,7 +27,7 @@ Grid grid_for(const Ui& ui, const Area& area, int count);
 /// Where a small picture stands: not wider than its cells are high.
 Area picture_in(const Area& place, const ShownStage& shown);
 
-/// Sets a head's context to 0, or leaves it again: in a stack, counted from 1.
+/// Ablates a head, or restores it. Layers of a stack are counted from 1.
 void toggle_ablation(Desk& desk, const HeadPlace& place);
 
 }  // namespace attnscope

@@ -18,8 +18,8 @@
 #include "core/learn/training_run.h"
 #include "core/learn/variations.h"
 #include "core/mechanism/mechanisms.h"
-#include "core/mechanism/seq2seq/step_words.h"
 #include "core/number_text.h"
+#include "core/picture/axis_labels.h"
 #include "core/utf8.h"
 
 namespace attnscope {
@@ -386,15 +386,6 @@ void film(Desk& desk, const Ui& ui, const Area& area) {
     }
 }
 
-/// What the rows stand for: of a decoder's stages, the words that it says.
-std::vector<std::string> words_of_rows(const ShownStage& shown) {
-    if (shown.trace->find("fed_tokens"_stage) && shown.stage->info->rows == Axis::query_token)
-        return said_words(*shown.trace);
-    std::vector<std::string> words;
-    for (int i = 0; i < shown.rows(); ++i) words.push_back(shown.row_label(i));
-    return words;
-}
-
 /// What is shown where a run stands: every head, or the alignment.
 void pictures(Desk& desk, const Ui& ui, const Area& area, const Trace& trace, const TrainingProgress* known,
               const std::string& which) {
@@ -412,7 +403,8 @@ void pictures(Desk& desk, const Ui& ui, const Area& area, const Trace& trace, co
                                                    : "");
     const auto shown = film_stage(desk, trace);
     if (shown)
-        large_picture(desk, ui, *shown, words_of_rows(*shown), body, which.empty() ? "weights" : "beside");
+        large_picture(desk, ui, *shown, row_words(*shown->trace, *shown->stage), body,
+                      which.empty() ? "weights" : "beside");
 }
 
 /// The run beside, where it stands.
@@ -436,8 +428,9 @@ std::string change_text(const ShownStage& shown, const WeightsChange& change, co
         return exact_text(stage->buffer.at(head, row, column));
     };
     return fmt::format("{} → {}\n{}  after step {}\n− {}  now\n= {}",
-                       words_of_rows(shown)[static_cast<std::size_t>(row)], shown.column_label(column),
-                       number(change.after), step + 1, number(change.before), number(change.change));
+                       row_words(*shown.trace, *shown.stage)[static_cast<std::size_t>(row)],
+                       shown.column_label(column), number(change.after), step + 1, number(change.before),
+                       number(change.change));
 }
 
 /// The gradient of the chosen head's weights, and what the next step makes of them.

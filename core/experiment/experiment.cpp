@@ -38,11 +38,6 @@ void check_seq2seq(const Experiment& e) {
     check_whole("max-steps", e.seq2seq.max_steps, 1, k_max_tokens);
     check_whole("encoder-size", e.seq2seq.encoder_size, 1, k_max_dim);
     check_whole("decoder-size", e.seq2seq.decoder_size, 1, k_max_dim);
-    if (mechanism_rule(e.mechanism).is_recurrent && is_over_queries(e.attention.softmax_axis))
-        refuse(
-            fmt::format("softmax-axis queries needs all queries at once, but mechanism {} decodes step by "
-                        "step: use keys",
-                        name_of(e.mechanism)));
 }
 
 void check_numbers(const Experiment& e) {

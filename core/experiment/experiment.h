@@ -259,10 +259,6 @@ struct Experiment {
     bool are_custom(std::initializer_list<CustomName> names) const {
         return std::ranges::all_of(names, [&](const CustomName& name) { return is_custom(name); });
     }
-    /// Whether the weights of each key sum to 1 over the queries.
-    bool over_queries() const {
-        return weighting.normalizer == Normalization::softmax && is_over_queries(attention.softmax_axis);
-    }
     /// Columns of Q and K, and of V, when they are projected; in a stack they are as wide as the embedding.
     int key_columns() const { return projected_columns(attention.key_size); }
     int value_columns() const { return projected_columns(attention.value_size); }

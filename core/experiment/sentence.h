@@ -9,9 +9,8 @@
 namespace attnscope {
 
 /// The tokens of `text`, cut by the experiment's tokenizer. Throws Error(bad_input) "`which` has no tokens: …
-/// (`flag` "…")", and Error(too_large) for more than the mechanism's
-/// most_tokens or a token of more than
-/// k_max_token_bytes.
+/// (`flag` "…")", and Error(too_large) for more tokens than MechanismRule::most_tokens or a token of more
+/// than k_max_token_bytes.
 std::vector<std::string> sentence_tokens(const Experiment& experiment, const std::string& text,
                                          const char* which, const char* flag);
 /// Throws Error(bad_input) if a sentence of so many tokens is longer than the learned positions.

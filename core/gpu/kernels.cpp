@@ -111,14 +111,14 @@ void GpuKernels::bind(GpuProgram& program, int binding, const char* name, const 
     program.set((variable + "_head").c_str(), shared ? 0u : word(head));
 }
 
-std::vector<std::string> GpuKernels::tile_for(const Shape& C) const {
+GpuKernels::Tile GpuKernels::tile_for(const Shape& C) const {
     const GpuInfo& info = device_.info();
     constexpr std::size_t k_large = sizeof(float) * 2 * 16 * (128 + 1);
     const bool possible = info.group_size >= 256 && info.shared_bytes >= k_large;
     const bool pays = !info.is_software && C.rows >= 128 && C.columns >= 128;
     if (possible && (options_.tile ? options_.tile == 128 : pays))
-        return {"TILE 128", "SIDE 16", "CELLS 8", "DEPTH 16"};
-    return {"TILE 32", "SIDE 8", "CELLS 4", "DEPTH 16"};
+        return {128, {"TILE 128", "SIDE 16", "CELLS 8", "DEPTH 16"}};
+    return {32, {"TILE 32", "SIDE 8", "CELLS 4", "DEPTH 16"}};
 }
 
 void GpuKernels::product(const GpuMatrices& A, const GpuMatrices& B, bool transposed, const GpuMatrices* bias,
@@ -130,13 +130,14 @@ void GpuKernels::product(const GpuMatrices& A, const GpuMatrices& B, bool transp
     const std::size_t at_once = std::min(b_rows, std::max<std::size_t>(block_floats() / b_row, 1));
     for (std::size_t from = 0; from < b_rows; from += at_once) {
         const std::size_t some = std::min(at_once, b_rows - from);
-        std::vector<std::string> defines = tile_for(C.shape);
+        Tile tile = tile_for(C.shape);
+        std::vector<std::string>& defines = tile.defines;
+        const std::size_t side = tile.side;
         if (transposed) defines.emplace_back("TRANSPOSED");
         if (bias && (transposed || from == 0)) defines.emplace_back("BIAS");
         if (!transposed && from > 0) defines.emplace_back("ACCUMULATE");
         GpuProgram& program = programs_.get("product.comp", defines);
         const std::size_t columns = transposed ? some : m, terms = transposed ? k : some;
-        const std::size_t side = defines.front() == "TILE 128" ? 128 : 32;
         const bool in_parts = some < b_rows;
         for_parts(
             program, C.shape, std::max(m, k), in_parts ? block_floats() : B.shape.head_size(),

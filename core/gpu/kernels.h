@@ -113,7 +113,12 @@ private:
     std::size_t block_floats() const;
     int group() const;
     GpuStopwatch* stopwatch();
-    std::vector<std::string> tile_for(const Shape& C) const;
+    /// The square of cells that a group computes at once, and the shader's defines.
+    struct Tile {
+        std::size_t side;
+        std::vector<std::string> defines;
+    };
+    Tile tile_for(const Shape& C) const;
 
     GpuDevice& device_;
     GpuOptions options_;

@@ -8,6 +8,7 @@
 
 #include "core/graph/stage_table.h"
 #include "core/image/patches.h"
+#include "core/op/op.h"
 
 namespace attnscope {
 
@@ -225,8 +226,15 @@ bool Trace::fully_masked(const Stage& stage, int row, std::optional<int> head) c
     return concerned && fully_masked(row, head, stage.layer);
 }
 
+bool Trace::over_queries() const {
+    for (const StageRecord& record : records)
+        if (const auto* softmax = std::get_if<op::Softmax>(record.op.get()))
+            return is_over_queries(softmax->axis);
+    return false;
+}
+
 bool Trace::fully_masked_column(int column, std::optional<int> head, int layer) const {
-    const Stage* masked = experiment.over_queries() ? find(StageRole::masked_scores, layer) : nullptr;
+    const Stage* masked = over_queries() ? find(StageRole::masked_scores, layer) : nullptr;
     return masked && column >= 0 && column < masked->shape().columns &&
            all_masked(masked, nullptr, &Buffer::column_largest, column, head);
 }

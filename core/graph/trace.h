@@ -63,7 +63,7 @@ struct StageInfo {
     const StageInfo* value = nullptr;               ///< of a gradient: the stage that it is the gradient of
 };
 
-/// Every stage in the order of the computation, then the parameters (table, W_q, W_k, W_v, W_o).
+/// Every stage in the order of the computation, then the parameters.
 std::span<const StageInfo> stage_table();
 /// The loss's gradient with respect to a stage, as a stage of its own: "grad.weights", of any sign, with the
 /// stage's axes and closed pairs.
@@ -216,6 +216,8 @@ struct Trace {
     /// Whether, with the softmax over the queries, a key is masked for every query, in one head or in every
     /// head: its weights are zeros, which sum to 0 rather than 1.
     bool fully_masked_column(int column, std::optional<int> head = {}, int layer = 0) const;
+    /// Whether the weights of each key sum to 1 over the queries.
+    bool over_queries() const;
     /// Whether pictures and views flag a column of this stage as fully masked: false unless its columns are
     /// keys after the mask.
     bool fully_masked_column(const Stage& stage, int column, std::optional<int> head) const;

@@ -403,7 +403,9 @@ std::string Decode::caption(const Symbols& in) const {
     switch (rule.parts()[in.result]) {
         case DecoderPart::mask: return mask_words(rule, &Mask::caption);
         case DecoderPart::weights:
-            return rule.normalizer == Normalization::softmax ? "" : std::string(name_of(rule.normalizer));
+            return predicts_window(rule.normalizer)
+                       ? ApplyWindow{}.caption(in)
+                       : attnscope::caption(normalizer_of(rule.normalizer).op(SoftmaxAxis::keys), in);
         case DecoderPart::context: return rule.aligns ? "" : "last state";
         case DecoderPart::scores:
         case DecoderPart::scaled:

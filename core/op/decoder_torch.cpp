@@ -10,6 +10,7 @@ namespace {
 TorchVariable local(DecoderPart part) {
     constexpr std::array k_names = {"e",     "scaled", "p", "may_attend", "masked", "softmax", "gauss",
                                     "alpha", "c",      "r", "z",          "n",      "s"};
+    static_assert(k_names.size() == static_cast<std::size_t>(DecoderPart::state) + 1);
     return {.name = k_names[static_cast<std::size_t>(part)], .vector = true};
 }
 

@@ -18,6 +18,7 @@ struct Normalizer {
     std::string_view kind;  ///< soft or hard, global or local: "soft, global: over all keys"
     /// Local attention is limited to keys within D of a center; the window is part of the mask.
     enum class Window { none, at_query, predicted } window;
+    bool has_axis;  ///< it may also normalize over the queries
     /// The operation that turns masked scores into weights.
     Op (*op)(SoftmaxAxis axis);
     /// Computes some rows of one head, each on its own. masked: n × M, −∞ where closed. weights: n × M,

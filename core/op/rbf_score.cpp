@@ -67,7 +67,7 @@ void RbfScore::explain(Proof& proof, const Cell& cell) const {
 }
 
 void RbfScore::torch(TorchLines& py) const {
-    py.section = "Scores: the squared distance of every query from every key.";
+    py.section = "Scores: minus the squared distance of query and key, divided by 2σ².";
     py.line("{} = -({}.unsqueeze(-2) - {}.unsqueeze(-3)).square().sum(dim=-1) / (2 * {}**2)", py.out(),
             py.in(0), py.in(1), bandwidth);
 }

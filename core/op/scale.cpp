@@ -29,10 +29,12 @@ std::string help_of(const Scale& scale) {
     using enum attnscope::Scale::Kind;
     constexpr std::string_view k_temperature =
         "divided by the temperature: above 1 it brings the scores closer together, below 1 further apart";
-    std::string factor = scale.by.kind == sqrt
-                             ? "divided by √d_k: dot products of d_k features spread as √d_k does"
-                         : scale.by.kind == number ? "multiplied by the factor of the scores"
-                                                   : "";
+    std::string factor;
+    switch (scale.by.kind) {
+        case sqrt: factor = "divided by √d_k: dot products of d_k features spread as √d_k does"; break;
+        case number: factor = "multiplied by the factor of the scores"; break;
+        case none: break;
+    }
     if (scale.temperature != 1) factor += (factor.empty() ? "" : "; ") + std::string(k_temperature);
     return capitalized(factor.empty() ? "the scale is 1: the score stays as it is" : factor);
 }
@@ -70,9 +72,17 @@ void Scale::explain(Proof& proof, const Cell& cell) const {
 }
 
 std::string Scale::caption(const Symbols&) const {
-    const char* const factor[] = {"÷ √d_k", "× 1", "× s"};
     if (by.kind == attnscope::Scale::Kind::none && temperature != 1) return "÷ T";
-    return factor[static_cast<int>(by.kind)] + std::string(temperature == 1 ? "" : "÷T");
+    return factor_symbol() + (temperature == 1 ? "" : "÷T");
+}
+
+std::string Scale::factor_symbol() const {
+    switch (by.kind) {
+        case attnscope::Scale::Kind::sqrt: return "÷ √d_k";
+        case attnscope::Scale::Kind::none: return "× 1";
+        case attnscope::Scale::Kind::number: break;
+    }
+    return "× s";
 }
 
 std::string Scale::sentence() const {
@@ -90,8 +100,11 @@ std::string Scale::sentence() const {
 
 void Scale::torch(TorchLines& py) const {
     std::string code = py.in(0);
-    if (by.kind == attnscope::Scale::Kind::sqrt) code += fmt::format(" / {}**0.5", d_k);
-    if (by.kind == attnscope::Scale::Kind::number) code += fmt::format(" * {}", by.number);
+    switch (by.kind) {
+        case attnscope::Scale::Kind::sqrt: code += fmt::format(" / {}**0.5", d_k); break;
+        case attnscope::Scale::Kind::number: code += fmt::format(" * {}", by.number); break;
+        case attnscope::Scale::Kind::none: break;
+    }
     if (temperature != 1) code += fmt::format(" / {}  # divided by the temperature", temperature);
     py.line("{} = {}", py.out(), code);
 }

@@ -19,8 +19,8 @@ struct Scale {
 
     Shape shape(Shapes in) const { return in[0]; }
     std::string formula(const Symbols& in) const {
-        const char* const factor[] = {" ÷ √d_k", "", " × s"};
-        return in.formula_of(0) + factor[static_cast<int>(by.kind)] + (temperature == 1 ? "" : " ÷ T");
+        const std::string factor = by.kind == attnscope::Scale::Kind::none ? "" : " " + factor_symbol();
+        return in.formula_of(0) + factor + (temperature == 1 ? "" : " ÷ T");
     }
     std::string caption(const Symbols&) const;
     std::string sentence() const;
@@ -33,6 +33,7 @@ struct Scale {
     void explain(Proof& proof, const Cell& cell) const;
     void torch(TorchLines& py) const;
     float factor() const { return static_cast<float>(by.factor(d_k)); }
+    std::string factor_symbol() const;  ///< "÷ √d_k", "× 1", "× s"
     /// Whether any score changes.
     bool changes() const { return factor() != 1 || temperature != 1; }
     /// 1/√16 and the number 0.25 are one scale.

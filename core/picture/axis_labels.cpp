@@ -34,6 +34,11 @@ std::vector<std::string> row_labels(const Trace& trace, const Stage& stage) {
     return labels;
 }
 
+std::vector<std::string> row_words(const Trace& trace, const Stage& stage) {
+    const auto words = mechanism_of(trace.experiment).query_words;
+    return words && stage.info->rows == Axis::query_token ? words(trace) : row_labels(trace, stage);
+}
+
 std::vector<std::string> column_labels(const Trace& trace, const Stage& stage, int head) {
     std::vector<std::string> labels;
     for (int j = 0; j < stage.shape().columns; ++j) labels.push_back(trace.column_label(stage, j, head));

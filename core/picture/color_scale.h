@@ -40,8 +40,8 @@ struct ColorScale {
 /// - boolean: 0 … 1; token_id: from the smallest to the largest; both whatever the range, unless it is fixed.
 /// With `presentation.spacing` log, probabilities have the four decades below the range's end.
 /// A fixed range on a diverging map is widened to be symmetric, so that 0 keeps the neutral color. If nothing
-/// is finite, or all values are equal, the scale still has a width. Throws Error(bad_input) for an unknown
-/// color map, a fixed range that is not finite and increasing, and as shown_matrix().
+/// is finite, or all values are equal, the scale still has a width. Throws Error(bad_input) for a fixed range
+/// that is not finite and increasing, and as shown_matrix().
 ColorScale color_scale(const Trace& trace, const Stage& stage, const HeadChoice& head,
                        const Presentation& presentation);
 

@@ -31,11 +31,11 @@ struct Colormap {
 /// In the order of the menus: viridis, cividis, magma, gray, blues, ink (sequential), blue-red (diverging).
 ///
 /// viridis and magma (S. van der Walt, N. Smith, 2015) and cividis (J. Nuñez, C. Anderton, R. Renslow, 2018,
-/// doi:10.1371/journal.pone.0199239) are perceptually uniform, released under CC0 with matplotlib; gray, for
-/// slides in one color, goes from black to white in equal steps of sRGB. blues and ink are for paper: they
-/// begin at white, so that a small weight leaves it white; the steps of blues are equal in lightness. Each
-/// channel is within one level of matplotlib's table. In blue-red the two arms have the same lightness
-/// (CIELAB L*) at the same distance from 0, so that neither sign looks stronger.
+/// doi:10.1371/journal.pone.0199239) are perceptually uniform, released under CC0 with matplotlib; each of
+/// their channels is within one level of matplotlib's table. gray, for slides in one color, goes from black
+/// to white in equal steps of sRGB. blues and ink are for paper: they begin at white, so that a small weight
+/// leaves it white; the steps of blues are equal in lightness. In blue-red the two arms have the same
+/// lightness (CIELAB L*) at the same distance from 0, so that neither sign looks stronger.
 std::span<const Colormap> colormaps();
 const Colormap& colormap_of(ColormapKind choice);
 /// The map for signed values.

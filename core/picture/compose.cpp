@@ -10,7 +10,6 @@
 #include "core/error.h"
 #include "core/graph/formula.h"
 #include "core/mechanism/mechanisms.h"
-#include "core/mechanism/seq2seq/step_words.h"
 #include "core/number_text.h"
 #include "core/picture/axis_labels.h"
 #include "core/picture/head_names.h"
@@ -31,12 +30,11 @@ struct Source {
     const std::optional<PinnedSide>& pinned;
 };
 
-/// The rows of a decoder's steps have the words that it says, as papers have them, rather than what each step
-/// reads and says ("un→chat").
-void name_words_said(Figure& figure, const Trace& trace, const Stage& stage) {
-    const bool has_steps = mechanism_rule(trace.experiment.mechanism).is_recurrent;
-    if (!has_steps || stage.info->rows != Axis::query_token) return;
-    std::vector<std::string> words = said_words(trace);
+/// The rows of a decoder's steps have the words that it predicts, as papers have them, rather than what each
+/// step reads and predicts ("un→chat").
+void name_rows_by_words(Figure& figure, const Trace& trace, const Stage& stage) {
+    if (!mechanism_of(trace.experiment).query_words || stage.info->rows != Axis::query_token) return;
+    std::vector<std::string> words = row_words(trace, stage);
     if (words.size() != figure.row_labels.size()) return;
     figure.row_labels = std::move(words);
     if (!figure.row_title.empty()) figure.row_title = "target words";
@@ -46,7 +44,7 @@ void name_words_said(Figure& figure, const Trace& trace, const Stage& stage) {
 Figure panel_of(const Trace& trace, const Stage& stage, const HeadChoice& head,
                 const Presentation& presentation, std::string title) {
     Figure figure = make_figure(trace, stage, head, presentation);
-    name_words_said(figure, trace, stage);
+    name_rows_by_words(figure, trace, stage);
     figure.type = FigureType::panel;
     figure.title = std::move(title);
     figure.subtitle.clear();
@@ -497,7 +495,7 @@ Sheet compose(const Trace& trace, const Stage& stage, const HeadChoice& head,
     if (const std::string why = why_not_made(composition, from); !why.empty())
         throw Error(ErrorKind::bad_input, why);
     Figure whole = make_figure(trace, stage, shown, presentation);
-    name_words_said(whole, trace, stage);
+    name_rows_by_words(whole, trace, stage);
     Sheet sheet = composition.make(from, whole);
     sheet.theme = whole.theme;
     sheet.paper = presentation.paper();

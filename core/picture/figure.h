@@ -151,7 +151,7 @@ struct Figure {
 int cell_size_of(const Presentation& presentation, int rows, int columns);
 
 /// The picture of one matrix: a head's, or the mean over the heads. Throws Error(bad_input) for a cell size
-/// beyond 1 … 512, an unknown theme, and as color_scale(); Error(too_large) as require_drawable(), if there
+/// beyond 1 … 512, and as color_scale(); Error(too_large) as require_drawable(), if there
 /// are so many cells that needs_pixels() holds for a vector image, too.
 Figure make_figure(const Trace& trace, const Stage& stage, const HeadChoice& head,
                    const Presentation& presentation);

@@ -11,7 +11,6 @@
 #include "core/canceled.h"
 #include "core/graph/stage_table.h"
 #include "core/mechanism/mechanisms.h"
-#include "core/mechanism/seq2seq/step_words.h"
 #include "core/number_text.h"
 #include "core/picture/axis_labels.h"
 
@@ -64,11 +63,6 @@ template <typename Masked>
 bool in_all(std::span<const int> heads, const Masked& masked) {
     return std::ranges::all_of(
         heads, [&](int head) { return masked(head < 0 ? std::nullopt : std::optional(head)); });
-}
-
-std::vector<std::string> words_of_queries(const Trace& trace, const Stage& stage) {
-    return mechanism_rule(trace.experiment.mechanism).is_recurrent ? said_words(trace)
-                                                                   : row_labels(trace, stage);
 }
 
 }  // namespace
@@ -125,7 +119,7 @@ MassLines find_mass_lines(const Trace& trace, const Stage& stage, std::vector<in
     prune(lines.strongest);
     std::ranges::sort(lines.strongest, is_stronger);
     if (!lines.strongest.empty()) lines.largest = lines.strongest.front().weight;
-    lines.queries = words_of_queries(trace, stage);
+    lines.queries = row_words(trace, stage);
     lines.keys = column_labels(trace, stage, 0);
     for (int i = 0; i < shape.rows; ++i)
         lines.masked_queries.push_back(

@@ -11,7 +11,6 @@
 #include "core/graph/stage_table.h"
 #include "core/image/patches.h"
 #include "core/mechanism/mechanisms.h"
-#include "core/mechanism/seq2seq/step_words.h"
 #include "core/number_text.h"
 #include "core/picture/axis_labels.h"
 #include "core/picture/head_color.h"
@@ -95,7 +94,7 @@ Figure make_alignment_figure(const Trace& trace, const Stage& stage, const HeadC
                              const Presentation& presentation) {
     Figure figure = make_figure(trace, stage, head, presentation);
     const bool aligned = stage.info->role == StageRole::weights;
-    figure.row_labels = said_words(trace);
+    figure.row_labels = row_words(trace, stage);
     const Stage& source = *trace.find(mechanism_of(trace.experiment).first.tokens);
     figure.lines = FigureLines{.words = axis_labels(trace, Axis::key_token, source.shape().rows),
                                .words_caption = "source",

@@ -16,25 +16,6 @@
 namespace attnscope {
 namespace {
 
-const char* cut_text(TokenizerKind tokenizer) {
-    switch (tokenizer) {
-        case TokenizerKind::words: return "into words";
-        case TokenizerKind::whitespace: return "at spaces";
-        case TokenizerKind::characters: return "into characters";
-    }
-    return "";
-}
-
-const char* order_text(VocabularyOrder order) {
-    switch (order) {
-        case VocabularyOrder::alphabetical: return "alphabetical order";
-        case VocabularyOrder::appearance:
-        case VocabularyOrder::stable:
-        case VocabularyOrder::lexicon: return "order of appearance";
-    }
-    return "";
-}
-
 using op::TorchLines, op::TorchVariable;
 
 constexpr std::size_t k_longest_sentence = 90;  ///< in bytes; a longer one is not shown
@@ -141,10 +122,7 @@ void Recipe::note_values(const StageRecord& record) {
     const bool may_be_closed = record.stage->info->columns == Axis::key_token;
     if (range.nan + range.plus_infinity > 0 || (range.minus_infinity > 0 && !may_be_closed)) finite_ = false;
     if (record.stage->info->role != StageRole::masked_scores) return;
-    const bool over_queries = std::ranges::any_of(trace_.records, [](const StageRecord& each) {
-        const auto* softmax = std::get_if<op::Softmax>(each.op.get());
-        return softmax && is_over_queries(softmax->axis);
-    });
+    const bool over_queries = trace_.over_queries();
     for (int h = 0; h < values.shape().heads; ++h) {
         const std::vector<float>& largest = over_queries ? values.column_largest(h) : values.row_largest(h);
         if (std::ranges::find(largest, -INFINITY) != largest.end()) nothing_dead_ = false;
@@ -188,8 +166,8 @@ void Recipe::write_words(const SentenceRole& sentence) {
     write_heading(
         fmt::format("The {}sentence, cut {} and case-folded. Each token is the row of its word in the table, "
                     "whose words are in {}{}.",
-                    of_target ? "target " : "", cut_text(e.input.tokenizer),
-                    is_set ? "an order of their own" : order_text(e.input.vocabulary),
+                    of_target ? "target " : "", tokenizer_of(e.input.tokenizer).cut,
+                    is_set ? "an order of their own" : vocabulary_rule(e.input.vocabulary).sorted,
                     of_target ? " after <bos> and <eos>" : ""));
     // The table of a stable vocabulary lists its words itself.
     const bool is_listed = std::holds_alternative<op::StableTable>(*trace_.record(sentence.table)->op);

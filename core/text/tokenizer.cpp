@@ -138,9 +138,10 @@ std::string composed(std::string_view text, int options) {
 }
 
 constexpr std::array<Tokenizer, 3> k_tokenizers{{
-    {TokenizerKind::words, "words, and every other character on its own", split_words},
-    {TokenizerKind::whitespace, "pieces separated by white space", split_whitespace},
-    {TokenizerKind::characters, "every character, including spaces", split_characters, true},
+    {TokenizerKind::words, "words, and every other character on its own", split_words, "into words"},
+    {TokenizerKind::whitespace, "pieces separated by white space", split_whitespace, "at spaces"},
+    {TokenizerKind::characters, "every character, including spaces", split_characters, "into characters",
+     true},
 }};
 static_assert(is_table_of<TokenizerKind>(k_tokenizers));
 

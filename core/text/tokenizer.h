@@ -23,6 +23,7 @@ struct Tokenizer {
     TokenizerKind choice;
     std::string_view summary;  ///< one line
     std::vector<std::string> (*split)(std::string_view nfc);
+    std::string_view cut;       ///< how it cuts a text, in words: "at spaces"
     bool keeps_spaces = false;  ///< a space is a token, so that nothing parts the tokens of a list
 };
 

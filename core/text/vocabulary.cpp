@@ -40,12 +40,14 @@ std::uint64_t splitmix64_mixed(std::uint64_t bits) {
 }
 
 constexpr std::array<VocabularyRule, 4> k_rules{{
-    {VocabularyOrder::alphabetical, "words in alphabetical order, as in Python's sorted()", false,
-     by_code_point},
-    {VocabularyOrder::appearance, "words in order of appearance", false, by_appearance},
-    {VocabularyOrder::stable, "a word keeps its vector whatever else is typed", true, by_appearance},
-    {VocabularyOrder::lexicon, "a word's vector is its features: noun, plural, animal …", true,
+    {VocabularyOrder::alphabetical, "words in alphabetical order, as in Python's sorted()",
+     "alphabetical order", false, by_code_point},
+    {VocabularyOrder::appearance, "words in order of appearance", "order of appearance", false,
      by_appearance},
+    {VocabularyOrder::stable, "a word keeps its vector whatever else is typed", "order of appearance", true,
+     by_appearance},
+    {VocabularyOrder::lexicon, "a word's vector is its features: noun, plural, animal …",
+     "order of appearance", true, by_appearance},
 }};
 static_assert(is_table_of<VocabularyOrder>(k_rules));
 

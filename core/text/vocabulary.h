@@ -27,6 +27,7 @@ constexpr auto choice_names(VocabularyOrder) {
 struct VocabularyRule {
     VocabularyOrder choice;
     std::string_view summary;
+    std::string_view sorted;  ///< how the words lie in the table: "order of appearance"
     bool stable;  ///< a word keeps its vector whatever else is typed: the table has one row per word
     /// The distinct folded tokens, by table row.
     std::vector<std::string> (*order)(std::span<const std::string> folded);

@@ -236,8 +236,9 @@ void require_weights(const Trace& trace) {
     const Buffer &weights = trace.find("weights"_stage)->buffer, &masked = trace.find("masked"_stage)->buffer;
     for (int h = 0; h < weights.shape().heads; ++h) {
         const Matrix A =
-            e.over_queries() ? Matrix(weights.host().head(h).transpose()) : weights.host().head(h);
-        const Matrix S = e.over_queries() ? Matrix(masked.host().head(h).transpose()) : masked.host().head(h);
+            trace.over_queries() ? Matrix(weights.host().head(h).transpose()) : weights.host().head(h);
+        const Matrix S =
+            trace.over_queries() ? Matrix(masked.host().head(h).transpose()) : masked.host().head(h);
         for (Eigen::Index i = 0; i < A.rows(); ++i) {
             bool open = false;
             for (Eigen::Index j = 0; j < A.cols(); ++j) {

@@ -11,6 +11,7 @@
 #include "core/mechanism/attention/mechanism.h"
 #include "core/mechanism/attention/parameters.h"
 #include "core/mechanism/attention/scores.h"
+#include "core/op/normalizers.h"
 
 namespace attnscope {
 namespace {
@@ -236,9 +237,8 @@ std::string no_bandwidth(const Experiment& e) {
 }
 
 std::string no_axis(const Experiment& e) {
-    return e.weighting.normalizer == Normalization::softmax
-               ? ""
-               : "only the softmax can normalize over the queries";
+    return normalizer_of(e.weighting.normalizer).has_axis ? ""
+                                                          : "only the softmax can normalize over the queries";
 }
 
 std::string no_dropout(const Experiment& e) {

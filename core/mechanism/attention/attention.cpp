@@ -166,7 +166,7 @@ void AttentionBuilder::mask() {
 void AttentionBuilder::weigh() {
     masked_ = builder_.add("masked"_stage, op::MaskedFill{}, {scaled_, mask_});
     const Normalizer& rule = normalizer_of(e_.weighting.normalizer);
-    const Op normalize = rule.op(e_.over_queries() ? SoftmaxAxis::queries : SoftmaxAxis::keys);
+    const Op normalize = rule.op(rule.has_axis ? e_.attention.softmax_axis : SoftmaxAxis::keys);
     if (!predicts_window(rule.choice)) {
         weights_ = builder_.add("weights"_stage, normalize, {masked_});
         return;

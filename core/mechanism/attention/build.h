@@ -24,7 +24,7 @@ public:
     explicit AttentionBuilder(const Experiment& experiment) : e_(experiment) {}
 
     /// Throws Error(bad_input) for an experiment without tokens or whose shapes do not fit, Error(too_large)
-    /// beyond its most_tokens.
+    /// beyond MechanismRule::most_tokens.
     Graph build();
 
 private:

@@ -54,6 +54,7 @@ const Mechanism k_attention_mechanism = {
     .why_no_sentence_fits = why_unfit,
     .why_not_trained = "attention alone is not trained",
     .row_labels = nullptr,
+    .query_words = nullptr,
     .results = k_results,
     .mask = "mask"_stage,
     .center = "center"_stage,

@@ -6,6 +6,7 @@
 #include "core/graph/stage_table.h"
 #include "core/mechanism/seq2seq/build.h"
 #include "core/mechanism/seq2seq/parameters.h"
+#include "core/mechanism/seq2seq/step_words.h"
 
 namespace attnscope {
 namespace {
@@ -60,6 +61,7 @@ const Mechanism k_seq2seq_mechanism = {
     .why_no_sentence_fits = nullptr,
     .why_not_trained = "",
     .row_labels = step_labels,
+    .query_words = said_words,
     .results = k_results,
     .mask = "alignment_mask"_stage,
     .center = "alignment_center"_stage,

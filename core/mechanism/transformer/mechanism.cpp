@@ -57,6 +57,7 @@ const Mechanism k_transformer_mechanism = {
     .why_no_sentence_fits = why_unfit,
     .why_not_trained = "",
     .row_labels = nullptr,
+    .query_words = nullptr,
     .results = k_results,
     .mask = "mask"_stage,
     .center = "center"_stage,

@@ -56,7 +56,7 @@ TEST_F(SearchTest, HasEveryActionSettingStageExampleComparisonAndQuestion) {
     std::size_t least = options().size() + document.trace()->stages().size() + all_examples().size() +
                         comparison_presets().size() + questions().size();
     ActionContext c = context();
-    for (const Action& action : actions()) least += !action.menu.empty() && action.enabled(c);
+    for (const Action& action : actions()) least += action.menu && action.enabled(c);
     EXPECT_GE(search_entries(context()).size(), least);
 }
 
@@ -64,7 +64,7 @@ TEST_F(SearchTest, WhatCannotRunNowSaysWhy) {
     ActionContext c = context();
     int disabled = 0;
     for (const Action& action : actions()) {
-        if (action.menu.empty() || action.enabled(c)) continue;
+        if (!action.menu || action.enabled(c)) continue;
         ++disabled;
         const std::vector<SearchEntry> found = search(c, action.title);
         const auto entry = std::ranges::find_if(found, [&](const SearchEntry& each) {

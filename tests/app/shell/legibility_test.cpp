@@ -19,11 +19,15 @@ namespace {
 
 using test::ScreenText;
 
-/// A view, and a session that has it; with a dialog over it, that dialog.
+/// A view, and a session that has it; with a dialog or a menu over it, that dialog, or what is clicked to
+/// open the menu.
 struct Scene {
     ViewKind view;
     const char* example;
     Dialog dialog = Dialog::none;
+    const char* menu = nullptr;
+
+    bool is_covered() const { return dialog != Dialog::none || menu; }
 };
 
 constexpr Scene k_scenes[] = {{ViewKind::pipeline, "designed-heads"},
@@ -47,7 +51,15 @@ constexpr Scene k_scenes[] = {{ViewKind::pipeline, "designed-heads"},
                               {ViewKind::pipeline, "causal", Dialog::palette},
                               {ViewKind::pipeline, "causal", Dialog::find},
                               {ViewKind::pipeline, "causal", Dialog::gallery},
-                              {ViewKind::pipeline, "causal", Dialog::parity}};
+                              {ViewKind::pipeline, "causal", Dialog::parity},
+                              {ViewKind::pipeline, "causal", Dialog::none, "File"},
+                              {ViewKind::pipeline, "causal", Dialog::none, "Edit"},
+                              {ViewKind::pipeline, "causal", Dialog::none, "View"},
+                              {ViewKind::pipeline, "causal", Dialog::none, "Training"},
+                              {ViewKind::pipeline, "causal", Dialog::none, "Compute"},
+                              {ViewKind::pipeline, "causal", Dialog::none, "Examples"},
+                              {ViewKind::pipeline, "causal", Dialog::none, "Help"},
+                              {ViewKind::compare, "causal", Dialog::none, "Comparewith▾"}};
 
 Session session_of(const Scene& scene) {
     Session session = load_example(scene.example);
@@ -84,39 +96,55 @@ protected:
             settle();
             ImGui::ClearActiveID();  // no caret stands on the text of a field
         }
+        if (scene.menu) click(place_of_text(scene.menu));
         step();
         step();
     }
-    /// The texts of a scene: with a dialog, those in it, as it dims what is below.
+    static ImVec2 place_of_text(std::string_view words) {
+        const std::vector<ScreenText> texts = test::texts_on_screen();
+        const auto found = std::ranges::find(texts, words, &ScreenText::text);
+        if (found != texts.end()) return found->box.GetCenter();
+        ADD_FAILURE() << "no text says " << words;
+        return {-1, -1};
+    }
+    /// The texts of a scene: with a dialog, a menu or a card over it, those on it.
     static std::vector<ScreenText> texts_of(const Scene& scene) {
+        if (!scene.is_covered()) return test::texts_on_screen();
+        return texts_over([](const ImGuiWindow& each) {
+            return (each.Flags & ImGuiWindowFlags_Popup) || std::string_view(each.Name).ends_with("##dialog");
+        });
+    }
+    /// The texts of the first window of which `is_over` holds, and of all that are drawn after it.
+    static std::vector<ScreenText> texts_over(bool (*is_over)(const ImGuiWindow&)) {
         std::vector<ScreenText> texts = test::texts_on_screen();
-        if (scene.dialog == Dialog::none) return texts;
         const auto& windows = ImGui::GetCurrentContext()->Windows;
-        const auto is_dialog = [](const ImGuiWindow* each) {
-            return each->WasActive && std::string_view(each->Name).ends_with("##dialog");
-        };
-        const auto found = std::find_if(windows.begin(), windows.end(), is_dialog);
+        const auto found = std::find_if(windows.begin(), windows.end(), [&](const ImGuiWindow* each) {
+            return each->WasActive && is_over(*each);
+        });
         if (found == windows.end()) return {};
-        const ImGuiWindow* dialog = *found;
         const ImDrawData& frame = *ImGui::GetDrawData();
         int first = 0;
-        while (first < frame.CmdListsCount && frame.CmdLists[first] != dialog->DrawList) ++first;
+        while (first < frame.CmdListsCount && frame.CmdLists[first] != (*found)->DrawList) ++first;
         std::erase_if(texts, [&](const ScreenText& text) { return text.window < first; });
         return texts;
     }
     static std::string where(const Scene& scene, const Format& screen) {
-        const std::string dialog =
-            scene.dialog == Dialog::none ? "" : ", dialog " + std::to_string(static_cast<int>(scene.dialog));
-        return std::string(name_of(scene.view)) + " of " + scene.example + dialog + " at " +
+        const std::string over = scene.menu ? std::string(", menu ") + scene.menu
+                                 : scene.dialog == Dialog::none
+                                     ? ""
+                                     : ", dialog " + std::to_string(static_cast<int>(scene.dialog));
+        return std::string(name_of(scene.view)) + " of " + scene.example + over + " at " +
                std::to_string(screen.width) + " × " + std::to_string(screen.height) + ", scale " +
                std::to_string(screen.scale);
     }
 };
 
-/// Whether the clip rectangle is that of a part that one scrolls to the right, as its scrollbar shows.
-bool scrolls_sideways(const ImRect& clip) {
+/// Whether the clip rectangle is that of a part that one scrolls, to the right (axis 0) or down (1), as its
+/// scrollbar shows.
+bool scrolls(const ImRect& clip, ImGuiAxis axis) {
     return std::ranges::any_of(ImGui::GetCurrentContext()->Windows, [&](const ImGuiWindow* each) {
-        return each->WasActive && each->ScrollMax.x > 0 && each->ScrollbarX && each->ClipRect.Contains(clip);
+        return each->WasActive && each->ScrollMax[axis] > 0 &&
+               (axis == ImGuiAxis_X ? each->ScrollbarX : each->ScrollbarY) && each->InnerRect.Contains(clip);
     });
 }
 
@@ -160,9 +188,10 @@ std::vector<std::string> overlaps(const std::vector<ScreenText>& texts) {
 std::vector<std::string> cut_texts(const std::vector<ScreenText>& texts) {
     std::vector<std::string> cut;
     for (const ScreenText& text : texts)
-        if (!scrolls_sideways(text.clip) &&
-            (text.box.Min.x < text.clip.Min.x - 1 || text.box.Max.x > text.clip.Max.x + 1))
-            cut.push_back(text.text);
+        for (const ImGuiAxis axis : {ImGuiAxis_X, ImGuiAxis_Y})
+            if (!scrolls(text.clip, axis) && (text.box.Min[axis] < text.clip.Min[axis] - 1 ||
+                                              text.box.Max[axis] > text.clip.Max[axis] + 1))
+                cut.push_back(text.text);
     return cut;
 }
 
@@ -230,7 +259,7 @@ std::set<std::string> weak_texts(const std::vector<ScreenText>& texts, const gl:
 }
 
 /// The contrast at the usual size in every theme, at each other size in one: the themes take turns.
-TEST_F(LegibilityTest, NoTextStandsOverAnotherIsCutAtItsSidesOrLacksContrast) {
+TEST_F(LegibilityTest, NoTextStandsOverAnotherIsCutOrLacksContrast) {
     if (!window) GTEST_SKIP();
     const auto themes = choices<ThemeKind>();
     std::size_t row = 0;
@@ -240,7 +269,7 @@ TEST_F(LegibilityTest, NoTextStandsOverAnotherIsCutAtItsSidesOrLacksContrast) {
             SCOPED_TRACE(where(scene, screen));
             open_scene(scene, screen);
             const std::vector<ScreenText> opened = texts_of(scene);
-            EXPECT_GT(opened.size(), scene.dialog == Dialog::none ? 20u : 1u);
+            EXPECT_GT(opened.size(), scene.is_covered() ? 1u : 20u);
             EXPECT_EQ(overlaps(opened), std::vector<std::string>{});
             EXPECT_EQ(cut_texts(opened), std::vector<std::string>{});
             const bool usual = screen.width == 1600 && screen.scale == 1;
@@ -256,6 +285,26 @@ TEST_F(LegibilityTest, NoTextStandsOverAnotherIsCutAtItsSidesOrLacksContrast) {
         }
 }
 
+TEST_F(LegibilityTest, TheCardOfEveryStepOfTheTourIsWholeAndHasContrast) {
+    if (!window) GTEST_SKIP();
+    std::size_t row = 0;
+    for (const Format& screen : k_formats)
+        for (int step = 0; step < std::ssize(tour_steps()); ++step) {
+            if (!test::is_visited(row++, 5)) continue;
+            const Scene scene{ViewKind::pipeline, "causal"};
+            SCOPED_TRACE(where(scene, screen) + ", step " + std::to_string(step));
+            open_scene(scene, screen);
+            interaction().tour.go_to(step, document().session());
+            const gl::Pixels pixels = picture();
+            const std::vector<ScreenText> texts =
+                texts_over([](const ImGuiWindow& each) { return std::string_view(each.Name) == "tour"; });
+            EXPECT_GT(texts.size(), 3u);
+            EXPECT_EQ(overlaps(texts), std::vector<std::string>{});
+            EXPECT_EQ(cut_texts(texts), std::vector<std::string>{});
+            EXPECT_EQ(weak_texts(texts, pixels), std::set<std::string>{});
+        }
+}
+
 TEST_F(LegibilityTest, WhatCannotBeReadIsFound) {
     if (!window) GTEST_SKIP();
     const ImRect screen(0, 0, 100, 100);
@@ -268,8 +317,9 @@ TEST_F(LegibilityTest, WhatCannotBeReadIsFound) {
     EXPECT_EQ(overlaps({wide, text("cd", {15, 2, 40, 12})}).size(), 1u);
 
     EXPECT_EQ(cut_texts({text("left", {-3, 0, 20, 10}), text("right", {90, 0, 103, 10}),
+                         text("top", {0, -3, 20, 10}), text("foot", {0, 95, 20, 103}),
                          text("whole", {0, 20, 100, 30})}),
-              (std::vector<std::string>{"left", "right"}));
+              (std::vector<std::string>{"left", "right", "top", "foot"}));
 
     const gl::Pixels black{.width = 100, .height = 100, .rgba = std::vector<std::uint8_t>(100 * 100 * 4)};
     ScreenText gray = text("gray", {0, 20, 20, 30});

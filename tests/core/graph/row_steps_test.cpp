@@ -329,7 +329,7 @@ void check_softmax(const Trace& trace, const RowSteps& row, std::size_t exp) {
         EXPECT_TRUE(same(weights.numbers[k], last[2].value)) << last[2].label;
         sum += row.steps[exp].numbers[k];
     }
-    if (trace.experiment.over_queries() || !row.remark.empty()) return;
+    if (trace.over_queries() || !row.remark.empty()) return;
     const std::string label =
         explain(trace, *weights.stage, row.head, row.row,
                 static_cast<int>(std::ranges::find(row.closed, false) - row.closed.begin()))

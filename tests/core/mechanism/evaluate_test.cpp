@@ -323,6 +323,27 @@ TEST(EvaluateTest, AFullyMaskedColumnIsFlaggedWhereItsWeightsWouldSumToOne) {
     for (int i = 0; i < 8; ++i) EXPECT_FALSE(trace.fully_masked(i)) << i;
 }
 
+TEST(EvaluateTest, AnAxisThatAMechanismDoesNotUseChangesNothing) {
+    for (const MechanismKind mechanism : {MechanismKind::seq2seq, MechanismKind::transformer}) {
+        Experiment e;
+        e.mechanism = mechanism;
+        e.input.text = "one two pad pad";
+        e.input.text2 = mechanism == MechanismKind::seq2seq ? "un deux" : "";
+        e.weighting.mask = {{MaskForm::valid, {2}}};
+        Experiment over_queries = e;
+        over_queries.attention.softmax_axis = SoftmaxAxis::queries;
+        const Trace a = evaluate(e), b = evaluate(over_queries);
+        ASSERT_EQ(a.records.size(), b.records.size());
+        for (std::size_t i = 0; i < a.records.size(); ++i)
+            EXPECT_TRUE(std::ranges::equal(a.records[i].stage->buffer.host().values(),
+                                           b.records[i].stage->buffer.host().values()))
+                << a.records[i].stage->name();
+        EXPECT_FALSE(b.over_queries());
+        EXPECT_FALSE(b.fully_masked_column(3, {}, mechanism == MechanismKind::transformer ? 1 : 0))
+            << "no picture marks a key, as each row is normalized on its own";
+    }
+}
+
 TEST(EvaluateTest, ARowIsFullyMaskedOnlyWhereEveryHeadClosesIt) {
     Tensor values({.heads = 2, .rows = 2, .columns = 2, .per_head = true});
     values.head(0).setConstant(-INFINITY);

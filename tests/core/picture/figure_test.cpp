@@ -11,6 +11,7 @@
 #include "core/error.h"
 #include "core/graph/stage_table.h"
 #include "core/mechanism/evaluate.h"
+#include "core/op/op.h"
 #include "core/picture/compose.h"
 #include "core/picture/figure_layout.h"
 #include "tests/picture_fixture.h"
@@ -161,7 +162,8 @@ TEST(FigureTest, AKeyThatNoQueryMayLookAtIsMarkedWhereTheSoftmaxIsOverTheQueries
         return make_figure(trace, *stage, stage == context ? k_first : k_mean, Presentation());
     };
     EXPECT_EQ(figure(weights).fully_masked_columns, none);
-    trace.experiment.attention.softmax_axis = SoftmaxAxis::queries;
+    trace.records[2].op = std::make_shared<const Op>(op::Softmax{SoftmaxAxis::queries});
+    trace.records[2].inputs = {masked};
     EXPECT_EQ(figure(mask).fully_masked_columns, second);
     EXPECT_EQ(figure(weights).fully_masked_columns, second);
     EXPECT_EQ(figure(weights).fully_masked, std::vector<bool>(2, false));
@@ -169,7 +171,7 @@ TEST(FigureTest, AKeyThatNoQueryMayLookAtIsMarkedWhereTheSoftmaxIsOverTheQueries
     const FigureLayout layout = lay_out(figure(weights), TextFace());
     EXPECT_EQ(texts(layout.columns), (std::vector<std::string>{"Can", "∅ you", "help"}));
     EXPECT_EQ(layout.legend.back().text, "every query is masked: weights are 0 (1 column)");
-    trace.experiment.weighting.normalizer = Normalization::hard;
+    trace.records[2].op = std::make_shared<const Op>(op::Hardmax{});
     EXPECT_EQ(figure(weights).fully_masked_columns, none);
 }
 

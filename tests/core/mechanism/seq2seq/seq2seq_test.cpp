@@ -430,8 +430,6 @@ TEST(Seq2seqTest, NonsenseIsRefusedInOneClearLine) {
         {[](Experiment& e) { e.seq2seq.max_steps = 0; }, "max-steps 0 is out of range: use 1 to 4096"},
         {[](Experiment& e) { e.seq2seq.encoder_size = 0; }, "encoder-size 0 is out of range"},
         {[](Experiment& e) { e.seq2seq.decoder_size = 2000; }, "decoder-size 2000 is out of range"},
-        {[](Experiment& e) { e.attention.softmax_axis = SoftmaxAxis::queries; },
-         "softmax-axis queries needs all queries at once"},
         {[](Experiment& e) { e.input.text = " "; }, "the sentence has no tokens"},
         {[](Experiment& e) { e.input.text2 = " "; }, "the target sentence has no tokens"},
         {[](Experiment& e) { e.weights.custom.emplace("U_a", CustomMatrix(Matrix::Zero(7, 9))); },
