@@ -22,6 +22,7 @@
 #include "core/files/file.h"
 #include "core/gpu/choice.h"
 #include "core/graph/gradient.h"
+#include "core/learn/training_run.h"
 #include "core/mechanism/evaluate.h"
 #include "core/mechanism/mechanisms.h"
 #include "core/recipe/recipe.h"
@@ -232,6 +233,19 @@ std::vector<std::string> names_to_print(const Trace& trace, const ExportRequest&
 /// change.
 Session compared_with(Session session, const std::string& name) {
     if (name.empty()) return session;
+    if (name == k_half_the_steps) {
+        const int step = session.experiment.training.step;
+        if (step < 2)
+            throw UsageError("--compare-with half the steps: the experiment is not trained: set --step");
+        session.pinned = pinned(session);
+        session.experiment = at_step(session.experiment, step / 2);
+        return session;
+    }
+    if (name == k_the_cpu) {
+        session.pinned = pinned(session);
+        session.pinned->on_cpu = true;
+        return session;
+    }
     if (const ComparisonPreset* preset = find_comparison_preset(name)) {
         std::optional<Session> changed = with_preset(session, *preset);
         if (!changed) throw UsageError("--compare-with: \"" + name + "\" changes nothing here");
@@ -240,10 +254,9 @@ Session compared_with(Session session, const std::string& name) {
     std::error_code unknown;
     if (!std::filesystem::exists(name, unknown)) {
         std::string names;
-        for (const ComparisonPreset& each : comparison_presets())
-            names += (names.empty() ? "" : ", ") + std::string(each.name);
+        for (const ComparisonPreset& each : comparison_presets()) names += std::string(each.name) + ", ";
         throw UsageError("--compare-with: \"" + name + "\" is neither a file nor a change: use one of " +
-                         names);
+                         fmt::format("{}{}, {}", names, k_half_the_steps, k_the_cpu));
     }
     session.pinned = pinned(load_session(name));
     return session;
@@ -293,7 +306,12 @@ int render(Arguments& arguments) {
     const EvaluateOptions options = arguments.render_how.options(session);
     if (request.compose == Compose::compare && session.pinned) {
         const Pinned& a = *session.pinned;
-        auto trace = std::make_shared<const Trace>(evaluate(a.experiment, {}, options));
+        if (arguments.compare_with == k_the_cpu && !options.backend)
+            throw UsageError(
+                "--compare-with the CPU: this session is computed by the CPU: set --backend gpu");
+        EvaluateOptions of_a = options;
+        if (a.on_cpu) of_a.backend = nullptr;
+        auto trace = std::make_shared<const Trace>(evaluate(a.experiment, {}, of_a));
         request.pinned = ComparedSide{std::move(trace), a.head, a.layer};
     }
     const Trace trace = checked_trace(given, start, session, request, options);

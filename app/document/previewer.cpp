@@ -36,7 +36,6 @@ std::optional<ExportPreview> film_preview(Preview& preview, const Preview* befor
                            ? before->film
                            : std::make_shared<const FilmFrames>(
                                  film_frames(of.session, film, {.cancel = cancel}, progress));
-        if (preview.film->empty()) return std::nullopt;
         return sheet_preview(film_sheet(preview.film->begin()->second, of.session), *format, of.side,
                              progress);
     }

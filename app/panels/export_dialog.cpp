@@ -414,13 +414,13 @@ void preview(Desk& desk, const Ui& ui) {
     ImGui::Dummy({side, side + caption});
     ImDrawList* list = ImGui::GetWindowDrawList();
     list->AddRectFilled(at, {at.x + side, at.y + side}, ink(ui.theme.background));
-    if (is_film && !(known && known->of == asked)) {
-        draw_text(list, ui.fonts.caption, {at.x, at.y + side + ui.px(6)}, ink(ui.theme.secondary),
-                  "Computing the frames …", Align::left, side);
-        return;
-    }
-    if (!known) return;
-    if (known->image) {
+    const auto say = [&](const std::string& text, Rgb8 color) {
+        draw_text(list, ui.fonts.caption, {at.x, at.y + side + ui.px(6)}, ink(color), text, Align::left,
+                  side);
+    };
+    const bool awaited = is_film && !(known && known->of == asked);
+    if (awaited) say("Computing the frames …", ui.theme.secondary);
+    if (known && known->image) {
         const Image& image = known->image->image();
         const auto width = static_cast<float>(image.width), height = static_cast<float>(image.height);
         const float scale = std::min({1.f, side / width, side / height});
@@ -428,12 +428,10 @@ void preview(Desk& desk, const Ui& ui) {
                             std::floor(at.y + (side - height * scale) / 2)};
         ui.images.draw(*list, *known->image, corner, {corner.x + width * scale, corner.y + height * scale});
     }
-    draw_text(list, ui.fonts.caption, {at.x, at.y + side + ui.px(6)},
-              ink(known->problem.empty() ? ui.theme.secondary : ui.theme.warning),
-              !known->problem.empty() ? known->problem
-              : is_film && !is_sheet  ? "the first frame: " + known->facts
-                                      : known->facts,
-              Align::left, side);
+    if (!known || awaited) return;
+    if (!known->problem.empty()) return say(known->problem, ui.theme.warning);
+    const bool of_frame = is_film && !is_sheet && known->image;
+    say((of_frame ? "the first frame: " : "") + known->facts, ui.theme.secondary);
 }
 
 /// At most so many files: a sheet and a GIF are one, other formats have one for each frame.
@@ -451,13 +449,13 @@ Plan plan_of(Desk& desk) {
     const std::vector<FileFormat> formats = formats_of(form);
     if (formats.empty()) return {"choose a format"};
     if (form.what == ExportForm::What::film || form.what == ExportForm::What::curves) {
-        const bool possible = form.what == ExportForm::What::curves
-                                  ? has_curves(desk)
-                                  : why_no_film(desk.document.session()).empty();
-        if (!possible) return {"there is no training run, and no setting is swept"};
+        if (form.what == ExportForm::What::curves && !has_curves(desk)) return {"there is no training run"};
         if (form.what == ExportForm::What::curves)
             return {fmt::format("writes {}.{}", k_curves_file, name_of(formats.front())), true,
                     formats.size()};
+        if (std::string why = why_no_film(desk.document.session(), {request_of(desk), form.frames});
+            !why.empty())
+            return {std::move(why)};
         const Sweep sweep = chosen_sweep(desk.document.session());
         return {sweep != Sweep::none
                     ? fmt::format("writes at most {} values of {}", form.frames, option_of(sweep))
@@ -487,6 +485,7 @@ void running_export(Desk& desk, const Ui& ui) {
 void start_export(Desk& desk, Session session) {
     const ExportForm& form = desk.state.export_form;
     using What = ExportForm::What;
+    desk.previewer.forget();  // the frames of a film are not computed twice at once
     if (form.what == What::film)
         return desk.exporter.start(
             [session = std::move(session), folder = form.folder,

@@ -54,7 +54,7 @@ bool FrameHost::take(const FrameCallbacks& callbacks, std::vector<InputEvent>& e
 
 bool FrameHost::step(const FrameCallbacks& callbacks, Size size, double seconds, bool visible) {
     const auto start = std::chrono::steady_clock::now();
-    const double busy = thread_milliseconds();
+    const double thread_start = thread_milliseconds();
     std::vector<InputEvent> events = input_.take_frame();
     const bool close = take(callbacks, events);
     layer_.feed(events);
@@ -66,18 +66,19 @@ bool FrameHost::step(const FrameCallbacks& callbacks, Size size, double seconds,
                      .scale = size.scale,
                      .seconds = seconds,
                      .last_frame_milliseconds = last_milliseconds_,
-                     .last_frame_busy = last_busy_,
+                     .last_frame_own = last_own_,
                      .pressed = pressed_,
                      .fonts = layer_.fonts(),
                      .theme = layer_.theme(),
                      .heatmaps = heatmaps_,
                      .images = images_};
     callbacks.draw(frame);
+    const double own = thread_milliseconds() - thread_start;
     layer_.end_frame(visible);
     const auto took = std::chrono::steady_clock::now() - start;
     if (visible) {
         last_milliseconds_ = std::chrono::duration<double, std::milli>(took).count();
-        last_busy_ = thread_milliseconds() - busy;
+        last_own_ = own;
     }
     return close;
 }

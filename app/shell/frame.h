@@ -22,7 +22,7 @@ struct FrameInput {
     float scale = 1;                     ///< of the interface: layout units to pixels
     double seconds = 0;                  ///< since the previous frame
     double last_frame_milliseconds = 0;  ///< the time that drawing the previous frame took
-    double last_frame_busy = 0;          ///< the part of it, in ms, in which its thread ran and did not wait
+    double last_frame_own = 0;           ///< milliseconds of its thread until it handed the frame to OpenGL
     std::span<const KeyPress> pressed;   ///< keys pressed that `on_key` did not handle
     const Fonts& fonts;
     const Theme& theme;
@@ -75,7 +75,7 @@ private:
     InputQueue input_;
     std::vector<KeyPress> pressed_;
     bool key_taken_ = false;  ///< the last key pressed was a shortcut, so the character it types is not text
-    double last_milliseconds_ = 0, last_busy_ = 0;
+    double last_milliseconds_ = 0, last_own_ = 0;
 };
 
 }  // namespace attnscope

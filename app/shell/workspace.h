@@ -41,6 +41,7 @@ public:
     void offer_card(const GlVersion& version, std::function<std::unique_ptr<GlContext>()> make_context);
     ParityRun& parity() { return parity_; }
     Gallery& gallery() { return gallery_; }
+    Previewer& previewer() { return previewer_; }
     Opener& opener() { return opener_; }
     MatrixReader& matrix_reader() { return matrix_reader_; }
     /// Reads the file of the state's session, which may be slow or hang.

@@ -43,14 +43,14 @@ void apply(Desk& desk, const ComparisonPreset& preset) {
 /// Comparisons that more than a session has a part in: a run of training, the GPU.
 struct LiveComparison {
     ActionName action;
-    const char* name;
+    std::string_view name;
     const char* help;
     bool (*applies)(const Document& document);
 };
 constexpr std::array k_live_comparisons = {
-    LiveComparison{"compare.steps", "half the steps", "What did the second half of training change?",
+    LiveComparison{"compare.steps", k_half_the_steps, "What did the second half of training change?",
                    [](const Document& document) { return document.experiment().training.step > 1; }},
-    LiveComparison{"compare.cpu", "the CPU", "Does the GPU compute the same numbers?",
+    LiveComparison{"compare.cpu", k_the_cpu, "Does the GPU compute the same numbers?",
                    [](const Document& document) { return document.backend().on_card; }},
 };
 
@@ -63,7 +63,7 @@ void preset_items(Desk& desk, const Ui& ui, const Run& run) {
     }
     for (const LiveComparison& live : k_live_comparisons) {
         if (!live.applies(desk.document)) continue;
-        if (ImGui::MenuItem(live.name)) run(action_named(live.action));
+        if (ImGui::MenuItem(std::string(live.name).c_str())) run(action_named(live.action));
         tooltip(ui, live.help);
     }
     const Action& parity = action_named("compute.parity");
@@ -138,7 +138,8 @@ void invitation(Desk& desk, const Ui& ui, const Area& area, const Run& run) {
     for (const ComparisonPreset* preset : presets)
         if (chosen(std::string(preset->name), std::string(preset->help))) apply(desk, *preset);
     for (const LiveComparison& live : k_live_comparisons)
-        if (live.applies(desk.document) && chosen(live.name, live.help)) run(action_named(live.action));
+        if (live.applies(desk.document) && chosen(std::string(live.name), live.help))
+            run(action_named(live.action));
 }
 
 // ---- where the two part

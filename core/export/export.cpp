@@ -60,6 +60,10 @@ std::optional<PinnedSide> pinned_side(const Session& session, const std::optiona
         a.about_a = about(settings[0].a);
         a.about_b = about(settings[0].b);
     }
+    if (settings.empty() && session.pinned && session.pinned->on_cpu) {
+        a.about_a = "by the CPU";
+        a.about_b = "by the GPU";
+    }
     return a;
 }
 

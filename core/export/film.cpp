@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <utility>
 
 #include "core/error.h"
 #include "core/files/file.h"
@@ -148,6 +149,15 @@ std::string why_no_film(const Session& session) {
     return "";
 }
 
+std::string why_no_film(const Session& session, const FilmRequest& request) {
+    if (std::string why = why_no_film(session); !why.empty() || request.files.compose != Compose::film)
+        return why;
+    for (const FileFormat choice : request.files.formats)
+        if (const ExportFormat* format = find_export_format(choice); !format || !format->picture)
+            return fmt::format("a one-picture film must be png, svg or pdf, not {}", name_of(choice));
+    return "";
+}
+
 namespace {
 
 /// The frame's session, with the range that the item's stage has in every frame.
@@ -167,7 +177,8 @@ void add_pixels(Films& films, const Trace& trace, const Session& frame, const Ex
 }
 
 /// Calls `use` for each frame that differs from the one before, with the frame's title set, until it returns
-/// false. Where `files` names neither stages nor a view, they become the first frame's main stage.
+/// false. Where `files` names no stages and is not of the view alone, they become the first frame's main
+/// stage.
 /// `still_wanted` may throw Canceled.
 void play(
     FilmCourse& course, ExportRequest& files, int frames, const EvaluateOptions& options,
@@ -190,25 +201,31 @@ FilmFrames frames_of(const Session& session, const FilmRequest& request, const E
     ExportRequest files = request.files;
     files.compose = Compose::none;
     files.formats = {FileFormat::png};
+    const ExportRequest files_of_view = files;
     const std::unique_ptr<FilmCourse> course = course_of(session, request.frames, options);
     FilmFrames film;
     play(*course, files, request.frames, options, still_wanted,
          [&](int, const Session&, const std::shared_ptr<const Trace>& trace) {
+             if (std::exchange(files.view_alone, false)) {  // the sheet has the stage that the view shows
+                 files.stages = {std::string(plan_export(*trace, files_of_view).front().stage->name())};
+                 files.view.reset();
+             }
              add_frame(film, trace, files, *course);
              return true;
          });
     return film;
 }
 
-void require_film(const Session& session) {
-    if (const std::string why = why_no_film(session); !why.empty()) throw Error(ErrorKind::bad_input, why);
+void require_film(const Session& session, const FilmRequest& request) {
+    if (const std::string why = why_no_film(session, request); !why.empty())
+        throw Error(ErrorKind::bad_input, why);
 }
 
 }  // namespace
 
 FilmFrames film_frames(const Session& session, const FilmRequest& request, const EvaluateOptions& options,
                        const Progress& progress) {
-    require_film(session);
+    require_film(session, request);
     return frames_of(session, request, options,
                      [&](int i) { report(progress, static_cast<double>(i) / request.frames); });
 }
@@ -220,7 +237,7 @@ Sheet film_sheet(const std::vector<SheetFrame>& frames, const Session& session) 
 
 ExportPreview first_frame_preview(const Session& session, const FilmRequest& request, int side,
                                   const EvaluateOptions& options, const Progress& progress) {
-    require_film(session);
+    require_film(session, request);
     ExportRequest files = request.files;
     ExportPreview preview;
     const std::unique_ptr<FilmCourse> course = course_of(session, request.frames, options);
@@ -237,12 +254,10 @@ ExportPreview first_frame_preview(const Session& session, const FilmRequest& req
 std::vector<std::string> export_film(const Session& session, const FilmRequest& request,
                                      const std::string& folder, const EvaluateOptions& options,
                                      const ExportProgress& progress) {
-    require_film(session);
+    require_film(session, request);
     ExportRequest each = request.files;
     const bool as_one = std::erase(each.formats, FileFormat::gif) > 0;
     const bool as_sheet = each.compose == Compose::film;
-    if (as_sheet && each.formats.empty())
-        throw Error(ErrorKind::bad_input, "a one-picture film must be png, svg or pdf, not gif");
     std::vector<std::string> paths;
     const auto go_on = [&](int frame, double part) {
         const auto of = static_cast<std::size_t>(request.frames) + (as_one ? 1 : 0);

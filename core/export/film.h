@@ -26,6 +26,8 @@ Trace trace_for(const Session& session, const ExportRequest& request, const Eval
 /// Why a session has no film of what it sweeps or, if it sweeps nothing, of its training run; empty: it has
 /// one.
 std::string why_no_film(const Session& session);
+/// The reason of a session or, of a film in one picture, a format other than a picture.
+std::string why_no_film(const Session& session, const FilmRequest& request);
 
 /// What every frame shows of each stage, by the name of its file without the extension: "weights-head2".
 using FilmFrames = std::map<std::string, std::vector<SheetFrame>>;
@@ -46,7 +48,7 @@ ExportPreview first_frame_preview(const Session& session, const FilmRequest& req
 /// titles name the step or the value, unless the session sets them. Composed as a film, all frames of a stage
 /// are one picture on one range instead, of a sweep with their mean and spread: "film-weights.png". Returns
 /// the paths, in order; where `progress` or `options.cancel` stops it, those that are complete. Throws
-/// Error(bad_input) with why_no_film(), and as TrainingRun, evaluate() and export_bytes().
+/// Error(bad_input) with why_no_film() before any frame, and as TrainingRun, evaluate() and export_bytes().
 std::vector<std::string> export_film(const Session& session, const FilmRequest& request,
                                      const std::string& folder, const EvaluateOptions& options,
                                      const ExportProgress& progress = {});

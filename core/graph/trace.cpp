@@ -228,8 +228,7 @@ bool Trace::fully_masked(const Stage& stage, int row, std::optional<int> head) c
 
 bool Trace::over_queries() const {
     for (const StageRecord& record : records)
-        if (const auto* softmax = std::get_if<op::Softmax>(record.op.get()))
-            return is_over_queries(softmax->axis);
+        if (record.stage->info->role == StageRole::weights) return attnscope::over_queries(*record.op);
     return false;
 }
 

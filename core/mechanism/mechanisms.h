@@ -10,7 +10,7 @@ std::span<const Mechanism* const> mechanisms();
 const Mechanism& mechanism_of(const Experiment& experiment);
 
 /// The graph of the experiment. Throws Error(bad_input) for an experiment without tokens or whose shapes do
-/// not fit, Error(too_large) for more than its most_tokens.
+/// not fit, Error(too_large) for more tokens than MechanismRule::most_tokens.
 Graph build(const Experiment& experiment);
 
 /// The parameters that training learns under these settings, and the sizes that they must have.

@@ -113,6 +113,17 @@ std::optional<double> deviation_of_terms(const Op& op, std::span<const Buffer* c
         op);
 }
 
+bool over_queries(const Op& op) {
+    return std::visit(
+        [](const auto& one) {
+            if constexpr (requires { is_over_queries(one.axis); })
+                return is_over_queries(one.axis);
+            else
+                return false;
+        },
+        op);
+}
+
 Proof explain_gradient(const Op& op, const op::GradientCell& cell) {
     Proof proof;
     std::visit(

@@ -71,6 +71,9 @@ std::vector<Shape> shapes(const Op& op, op::Shapes inputs);
 /// The results, computed on the CPU. Throws Canceled.
 std::vector<Tensor> forward(const Op& op, const op::Work& work);
 
+/// Whether it normalizes along the queries: the weights of each key sum to 1.
+bool over_queries(const Op& op);
+
 /// Whether a part of the result can be computed alone (`cells`), so that a result too large for any memory
 /// can be computed where it is read.
 bool has_cells(const Op& op);

@@ -33,11 +33,12 @@ struct Source {
 /// The rows of a decoder's steps have the words that it predicts, as papers have them, rather than what each
 /// step reads and predicts ("un→chat").
 void name_rows_by_words(Figure& figure, const Trace& trace, const Stage& stage) {
-    if (!mechanism_of(trace.experiment).query_words || stage.info->rows != Axis::query_token) return;
+    const Mechanism& mechanism = mechanism_of(trace.experiment);
+    if (!mechanism.query_words || stage.info->rows != Axis::query_token) return;
     std::vector<std::string> words = row_words(trace, stage);
     if (words.size() != figure.row_labels.size()) return;
     figure.row_labels = std::move(words);
-    if (!figure.row_title.empty()) figure.row_title = "target words";
+    if (!figure.row_title.empty()) figure.row_title = mechanism.query_words_name;
 }
 
 /// The figure without what the sheet shows for all of them.

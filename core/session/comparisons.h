@@ -19,6 +19,10 @@ struct ComparisonPreset {
     void (*change)(Session& session);
 };
 
+/// Comparisons that no change of settings makes: with half the steps of the training run, and of the GPU with
+/// the CPU.
+inline constexpr std::string_view k_half_the_steps = "half the steps", k_the_cpu = "the CPU";
+
 /// Every preset, in the order of the computation.
 std::span<const ComparisonPreset> comparison_presets();
 /// nullptr for an unknown name.

@@ -97,10 +97,10 @@ constexpr std::array k_questions = {
         "What does dividing by √d_k do?",
         "A divides by √d_k = 4. B does not: for “you”, “sentence” leads “me” by 4.43 instead of 1.11, and "
         "gets 0.984 instead of 0.517. A score is a sum of 16 products, listed on the right, so its spread "
-        "grows like √d_k: one product has a standard deviation of 1.12, the sum 4.83, divided 1.21. "
-        "Without dividing, the larger d_k, the more one word takes all; and weights near 0 and 1 let "
-        "almost no gradient through, so that the model hardly learns. (The projections are small here, "
-        "Xavier, marked: large ones make A as sharp.)",
+        "grows like √d_k: one product has a standard deviation of 1.12, the sum 4.83, divided 1.21. Without "
+        "dividing, the larger d_k, the more one word takes nearly all the weight; and weights near 0 and 1 "
+        "let almost no gradient through, so that the model hardly learns. (The projections are small here, "
+        "Xavier, marked: with large ones A is as sharp as B.)",
         "scaled-dot-product", "no scaling", k_about_scale, weight_of_sentence, small_scores},
     Question{"What changes when a token may not see the future?",
              "In B the scores above the diagonal, of the later words, are set to −∞ (hatched) before the "
@@ -112,18 +112,18 @@ constexpr std::array k_questions = {
         "How do two heads differ?",
         "Each head has its own W_q, W_k and W_v, so it compares different features. These five are "
         "designed, not trained: head 1 leads from a pronoun to its noun (“it” → “cat”: 0.938), 2 from an "
-        "adjective (“black” → “cat”), 3 from a verb to its subject (“cross” → “cat”), 4 to the word "
-        "before, 5 to the same word. Heads 2 and 3 have no use for “it”: equal weights, 1/12 each; in 4 "
-        "and 5 another word scores higher than “cat”. The low temperature, 0.05, makes the rows sharp.",
+        "adjective (“black” → “cat”), 3 from a verb to its subject (“cross” → “cat”), 4 to the word before, "
+        "5 to the same word. Heads 2 and 3 have no use for “it”: equal weights, 1/12 each; in 4 and 5 "
+        "another word scores higher than “cat”. The low temperature, 0.05, makes the rows sharp.",
         "designed-heads", "", k_about_heads, in_view<ViewKind::heads>},
     Question{
         "Is this pattern real, or an artifact of the seed?",
-        "An artifact: it does not survive another seed, which draws other embeddings and projections. "
-        "“help” attends to “to” with 0.946 here, over 32 seeds with 0.071 ± 0.179 (mean ± standard "
-        "deviation), and in only 1 of them with more than 0.4. In each small picture, often one column wins, "
-        "but not the same. Only the diagonal stays in the mean: a word gives itself 0.262, another one 0.105 "
-        "(evenly 0.125). Nor is that language: W_q and W_k are all positive (uniform, marked), so a word's "
-        "query and key mostly point the same way.",
+        "An artifact: it does not survive another seed, which draws other matrices. “help” attends to “to” "
+        "with 0.946 here, over 32 seeds with 0.071 ± 0.179 (mean ± standard deviation), and in only 1 of "
+        "them with more than 0.4. In most small pictures one column wins, but not always the same. Mainly "
+        "the diagonal stays in the mean: a word gives itself 0.262, another one 0.105 (evenly 0.125). Nor "
+        "is that language: W_q and W_k are all positive (uniform, marked), so a word's query and key mostly "
+        "have a positive product.",
         "scaled-dot-product", "", k_about_projection, of_seeds},
     Question{
         "How does softmax turn scores into weights?",
@@ -136,43 +136,41 @@ constexpr std::array k_questions = {
         "What is the output vector made of?",
         "The output (here the context, as W_o is off) is the sum of the words' values v = x W_v, each times "
         "its word's weight. For “to”: 0.449 times the value of “to” plus 0.550 times that of “translate”; "
-        "the "
-        "others get almost none. The last column shows each product, the value shaded behind it, and below "
-        "them their sum. Feature 3, outlined, is added up at the bottom: −2.121 − 1.358 = −3.479.",
+        "the others get almost none. The last column shows each product, the value shaded behind it, and "
+        "below them their sum. Feature 3, outlined, is added up at the bottom: −2.121 − 1.358 = −3.479.",
         "scaled-dot-product", "", k_about_nothing, output_of_to},
     Question{
         "How do dot-product and additive scores differ?",
-        "A, dot-product: q · k ÷ √d_k, one matrix product without weights of its own; q and k must be "
-        "equally long. It has no bound: here from −21.3 to 23.0, so “you” gives “to” 0.856. B, additive: "
-        "v_a·tanh(W_aq q + W_ak k), a small network that learns W_aq, W_ak and v_a; it costs more, but q "
-        "and k may differ in length. As tanh stays between −1 and 1, it cannot exceed Σ|v_a| = 1.78: here "
-        "from −0.7 to 0.7, so “you” gives no word more than 0.195. With a larger v_a, as in a trained model "
+        "A, dot-product: q · k ÷ √d_k, without weights of its own, is high where q and k, equally long, "
+        "point the same way. It has no bound: here −21.3 to 23.0, so “you” gives “to” 0.856. B, additive: "
+        "v_a·tanh(W_aq q + W_ak k), a small network, costs more, but learns what matches what, and q and k "
+        "may differ in length. Untrained here, it ranks at random: “this” first (0.195), “to” last. As tanh "
+        "stays within ±1, it cannot exceed Σ|v_a| = 1.78 (here −0.7 to 0.7). With a larger v_a, trained "
         "(question 11), B is as sharp.",
         "scaled-dot-product", "additive score", k_about_score, score_of_to},
     Question{
         "What does padding do?",
         "A batch is one array, so its sentences must be equally long: here four words are padded to eight. "
-        "In A “help” "
-        "gives the padding tokens 0.931 of its weight, and mixes their values into its output; in B they "
-        "are masked and get none, and the four words share the whole weight in proportion. The rows of "
-        "“pad” are computed as well, but their outputs are not used.",
+        "In A “help” gives the padding tokens 0.931 of its weight, and mixes their values into its output; "
+        "in B they are masked and get none, and the four words share the whole weight in proportion. The "
+        "rows of “pad” are computed as well, but their outputs are not used.",
         "scaled-dot-product", "padding mask", k_about_mask, weight_of_pad, padded},
     Question{"How does a decoder align with its source?",
              "Each step of the decoder is a row. Its state before the step (s) is scored against the "
-             "encoder's state of each source word (h): the scores (e). A softmax makes them weights (α); the "
-             "sum of the h, each times its α, is the context (c), which with s gives the next word. “noir” "
-             "reads “black”, “chat” reads “cat”: French puts this adjective after its noun, so their lines "
-             "cross. “le” and “une” read “cat” and “house”, whose gender they take. Trained on pairs of "
-             "sentences alone. ↑ and ↓ go from step to step.",
+             "encoder's state of each source word (h): the scores (e). A softmax makes them weights (α); "
+             "the sum of the h, each times its α, is the context (c), which with s and the word before "
+             "gives the next. “noir” reads “black”, “chat” reads “cat”: French puts this adjective after "
+             "its noun, so their lines cross. “le” and “une” read “cat” and “house”, whose gender they "
+             "take. Trained on pairs of sentences alone. ↑ and ↓ go from step to step.",
              "bahdanau-alignment", "", k_about_nothing, step_of_noir},
     Question{
         "What is the difference between soft and hard, global and local attention?",
-        "Soft or hard is how a row's weight is shared: softmax gives every word some (“you” gives “to” 0.48, "
-        "at temperature 4), hard all to one, a choice without a gradient, sparsemax to a few (“to” 0.73). "
-        "Global or local is which words are seen: in these three all, in the last two those within 2 of a "
-        "place, marked ▴: cheaper on long texts. local-m: the query's own, so “to”, 3 away, gets none; "
-        "local-p: a predicted one (here untrained), fading with distance: “to” 0.48, and the row sums to "
-        "0.81.",
+        "Soft or hard is how a row's weight is shared: softmax gives every word some (“you” gives “to” "
+        "0.48, at temperature 4), hard all to the highest, without a gradient, sparsemax to a few (“to” "
+        "0.73). Global or local is which words are seen: in these three all, in the last two those within 2 "
+        "of a place ▴, which is cheaper on long texts. local-m: the query's own, so “to”, 3 away, gets "
+        "none; local-p: a predicted one (here untrained), each weight cut by its distance (“me” to 0.05), "
+        "so the row sums to 0.81.",
         "scaled-dot-product", "", k_about_normalizer, of_normalizers, warm},
 };
 

@@ -55,6 +55,7 @@ const Mechanism k_attention_mechanism = {
     .why_not_trained = "attention alone is not trained",
     .row_labels = nullptr,
     .query_words = nullptr,
+    .query_words_name = "",
     .results = k_results,
     .mask = "mask"_stage,
     .center = "center"_stage,

@@ -62,6 +62,7 @@ const Mechanism k_seq2seq_mechanism = {
     .why_not_trained = "",
     .row_labels = step_labels,
     .query_words = said_words,
+    .query_words_name = "target words",
     .results = k_results,
     .mask = "alignment_mask"_stage,
     .center = "alignment_center"_stage,

@@ -58,6 +58,7 @@ const Mechanism k_transformer_mechanism = {
     .why_not_trained = "",
     .row_labels = nullptr,
     .query_words = nullptr,
+    .query_words_name = "",
     .results = k_results,
     .mask = "mask"_stage,
     .center = "center"_stage,

@@ -239,9 +239,20 @@ TEST_F(FilesTest, AFilmIsPreviewedAsItIsWritten) {
     };
     form.presentation.compose = Compose::none;
     EXPECT_EQ(caption(), "thefirstframe:");
+    form.formats = {FileFormat::csv};
+    step();
+    workspace->previewer().wait();
+    step();
+    step();
+    for (const test::ScreenText& each : test::texts_on_screen())
+        EXPECT_FALSE(each.text.starts_with("thefirstframe")) << "there is no picture: " << each.text;
+    form.formats = {FileFormat::png};
     form.presentation.compose = Compose::film;
     step();
     EXPECT_EQ(caption(), "") << "of all frames together";
+    EXPECT_TRUE(workspace->previewer().known());
+    press(Key::escape);
+    EXPECT_FALSE(workspace->previewer().known()) << "its frames are not kept";
 }
 
 TEST_F(FilesTest, TheFilesOfAFilmAreCountedBeforeTheyAreWritten) {

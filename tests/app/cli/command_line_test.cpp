@@ -109,6 +109,28 @@ TEST_F(CommandLineTest, AComparisonCallsAnEmptyValueNone) {
     EXPECT_NE(read(text).find("ablate 1.1"), std::string::npos);
 }
 
+TEST_F(CommandLineTest, HalfTheStepsOfTrainingAreComparedAsInTheWindow) {
+    const Words learned = {"--task", "reverse", "--dim", "16", "--heads", "2", "--mechanism", "transformer"};
+    const auto with = [&](Words more) {
+        more.insert(more.begin(), learned.begin(), learned.end());
+        for (const char* word : {"--stage", "1.weights", "--head", "1", "--format", "json"})
+            more.push_back(word);
+        return render(more);
+    };
+    EXPECT_EQ(with({"--step", "8", "--compare-with", "half the steps"}), with({"--step", "4"}))
+        << "B is step 4";
+    EXPECT_NE(with({"--step", "8"}), with({"--step", "4"}));
+    EXPECT_EQ(run({"render", "--out", path("out"), "--compare-with", "half the steps"}).err,
+              "attnscope: --compare-with half the steps: the experiment is not trained: set --step\n");
+}
+
+TEST_F(CommandLineTest, OnlyWhatTheGpuComputesIsComparedWithTheCpu) {
+    EXPECT_EQ(run({"render", "--out", path("out"), "--stage", "weights", "--compose", "compare",
+                   "--compare-with", "the CPU"})
+                  .err,
+              "attnscope: --compare-with the CPU: this session is computed by the CPU: set --backend gpu\n");
+}
+
 TEST_F(CommandLineTest, RenderListsWhatItWrote) {
     const Outcome outcome =
         run({"render", "--out", path("out"), "--stage", "mask,weights", "--format", "csv,npy"});

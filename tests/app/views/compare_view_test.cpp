@@ -352,6 +352,56 @@ TEST_F(CompareViewTest, EveryStageOfEveryPresetIsCompared) {
     }
 }
 
+TEST_F(CompareViewTest, TheBarOfCellsThatBecomeInfiniteIsFull) {
+    compare_with("causal mask");
+    move({5, 500});
+    const gl::Pixels pixels = picture();
+    const auto texts = test::texts_on_screen();
+    const auto count = std::ranges::find(texts, "28cells", &test::ScreenText::text);
+    ASSERT_NE(count, texts.end());
+    // Pixels in the hue of a warning below the number, in the width of a card.
+    const auto bar = [&](float from, float to) {
+        int most = 0;
+        for (int y = static_cast<int>(count->box.Max.y) + 4; y < static_cast<int>(count->box.Max.y) + 30;
+             ++y) {
+            int in_line = 0;
+            for (float x = from; x < to; ++x) {
+                const std::uint32_t pixel = pixels.at(static_cast<int>(x), y);
+                in_line += (pixel >> 24) > (pixel >> 8 & 0xFF) + 60;
+            }
+            most = std::max(most, in_line);
+        }
+        return most;
+    };
+    EXPECT_GT(bar(count->box.Min.x, count->box.Min.x + 70), 60);
+}
+
+TEST_F(CompareViewTest, ALockedCellHasADarkLineOnEitherSideOfItsLightOne) {
+    Session session = load_example("scaled-dot-product");
+    session.experiment.weighting.normalizer =
+        Normalization::hard;  // weights of 1: nearly as light as the line
+    start(session);
+    compare_with("no scaling");
+    document().change([](Session& s) { s.presentation.lock("weights"_stage, Cell{1, 4}); });
+    settle();
+    move({5, 500});
+    const HeatmapRenderer::Drawn seen = drawn().a;
+    const gl::Pixels pixels = picture();
+    const float wide = (seen.bottom_right.x - seen.top_left.x) / static_cast<float>(seen.columns),
+                high = (seen.bottom_right.y - seen.top_left.y) / static_cast<float>(seen.rows);
+    const int y = static_cast<int>(seen.top_left.y + 1.25f * high);
+    const auto light = [&](int x) { return pixels.at(x, y) >> 16 & 0xFF; };  // green
+    for (const int edge : {4, 5}) {
+        const int x = static_cast<int>(seen.top_left.x + static_cast<float>(edge) * wide);
+        int line = x - 4;
+        for (int at = x - 4; at <= x + 4; ++at)
+            if (light(at) > light(line) && (pixels.at(at, y) >> 8 & 0xFF) > 200)
+                line = at;  // white, not yellow
+        const int inside = edge == 4 ? 1 : -1;
+        EXPECT_LT(std::min(light(line + inside), light(line + 2 * inside)), 90u) << "edge " << edge;
+    }
+}
+
 TEST_F(CompareViewTest, TheCellsOfTheDifferenceHaveItsColors) {
     compare_with("no scaling");
     const HeatmapRenderer::Drawn seen = drawn().difference;

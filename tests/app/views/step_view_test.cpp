@@ -227,6 +227,22 @@ TEST_F(StepViewTest, ProductsAreBarsOnTheRangeOfTheirSumWithTheLockedFeatureOutl
             outlined.insert(
                 static_cast<int>(std::floor((static_cast<float>(x) - place.Min.x - 6) / wide + 0.5f)));
     EXPECT_EQ(outlined, (std::set{k_locked, k_locked + 1})) << "its left and its right edge";
+    // No key is outlined, as each adds to the feature: pixels in the hue of the accent at the edge of a row.
+    const auto outlines = [&](const gl::Pixels& pixels) {
+        int count = 0;
+        for (const int key : {k_translate, k_translate + 1})
+            for (int dy = -1; dy <= 1; ++dy)
+                for (int x = x0; x < static_cast<int>(place.Max.x - 8); ++x) {
+                    const std::uint32_t pixel =
+                        pixels.at(x, static_cast<int>(place.Min.y + static_cast<float>(key) * pitch) + dy);
+                    count += (pixel >> 8 & 0xFF) > (pixel >> 24) + 20;
+                }
+        return count;
+    };
+    EXPECT_EQ(outlines(seen), 0);
+    change([&](Session& s) { s.presentation.lock("weights"_stage, Cell{4, k_translate}); });
+    move({2, 2});
+    EXPECT_GT(outlines(picture()), 50) << "while a locked key is";
 }
 
 /// Below the columns the score of the key is added up; once the context is in focus, the feature that is

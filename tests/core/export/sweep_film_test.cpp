@@ -56,6 +56,30 @@ TEST(SweepFilmTest, IsOnePictureIfComposedAsAFilm) {
         Error);
 }
 
+TEST(SweepFilmTest, InOnePictureAViewIsTheStageThatItShows) {
+    const test::TemporaryFolder folder;
+    for (const ViewKind view : {ViewKind::lines, ViewKind::alignment}) {
+        Session session = load_example(view == ViewKind::lines ? "causal" : "bahdanau-alignment");
+        session.presentation.sweep = Sweep::seed;
+        FilmRequest film{{.head = {HeadChoice::Kind::one, 0}, .view = view, .view_alone = true}, 2};
+        film.files.compose = Compose::film;
+        EXPECT_EQ(
+            names(export_film(session, film, folder.path(), {})),
+            (std::vector<std::string>{view == ViewKind::lines ? "film-weights.png" : "film-alignment.png"}));
+    }
+}
+
+TEST(SweepFilmTest, WhatIsNoPictureIsRefusedBeforeAnyFrame) {
+    const test::TemporaryFolder folder;
+    for (const FileFormat format : {FileFormat::csv, FileFormat::gif}) {
+        const FilmRequest film = request({FileFormat::png, format}, 3, Compose::film);
+        EXPECT_EQ(why_no_film(swept(Sweep::seed), film),
+                  "a one-picture film must be png, svg or pdf, not " + std::string(name_of(format)));
+        EXPECT_THROW(export_film(swept(Sweep::seed), film, folder.path(), {}), Error);
+        EXPECT_EQ(folder.file_count(), 0u);
+    }
+}
+
 TEST(SweepFilmTest, NeedsASettingThatApplies) {
     EXPECT_NE(why_no_film(swept(Sweep::none)), "");
     EXPECT_EQ(why_no_film(swept(Sweep::dim)), "");

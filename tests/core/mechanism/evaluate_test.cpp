@@ -1,5 +1,7 @@
 #include "core/mechanism/evaluate.h"
 #include "core/mechanism/mechanisms.h"
+#include "core/op/normalizers.h"
+#include "core/op/op.h"
 
 #include <gtest/gtest.h>
 
@@ -321,6 +323,18 @@ TEST(EvaluateTest, AFullyMaskedColumnIsFlaggedWhereItsWeightsWouldSumToOne) {
     EXPECT_FALSE(trace.fully_masked_column(11)) << "there is none";
     for (int i = 0; i < 8; ++i) EXPECT_EQ(cell(trace, "weights", i, 8), 0);
     for (int i = 0; i < 8; ++i) EXPECT_FALSE(trace.fully_masked(i)) << i;
+}
+
+TEST(EvaluateTest, ANormalizerWithAnAxisNormalizesAlongIt) {
+    for (const Normalizer& each : normalizers()) {
+        SCOPED_TRACE(name_of(each.choice));
+        Experiment e;
+        e.weighting.normalizer = each.choice;
+        e.attention.softmax_axis = SoftmaxAxis::queries;
+        EXPECT_EQ(evaluate(e).over_queries(), each.has_axis);
+        EXPECT_TRUE(each.has_axis || has_window(each.choice) ||
+                    each.op(SoftmaxAxis::queries) == each.op(SoftmaxAxis::keys));
+    }
 }
 
 TEST(EvaluateTest, AnAxisThatAMechanismDoesNotUseChangesNothing) {

@@ -203,6 +203,10 @@ void expect_says(const Question& question, const std::string& number) {
 }
 
 TEST(QuestionsTest, TheNumbersInTheTextsAreThoseOfTheirSessions) {
+    expect_says(questions()[0], "question 6 asks what that means");
+    EXPECT_NE(questions()[5].text.find("artifact of the seed"), std::string_view::npos);
+    expect_says(about("additive"), "trained (question 11), B is as sharp");
+    EXPECT_EQ(questions()[10].example, "bahdanau-alignment") << "whose scores are additive and trained";
     const Trace trace = evaluate(answer(questions()[1]).experiment);
     const Matrix weights = trace.find("weights"_stage)->buffer.host().head(0);
     const Matrix scaled = trace.find("scaled"_stage)->buffer.host().head(0);
@@ -273,6 +277,11 @@ TEST(QuestionsTest, TheNumbersInTheTextsAreThoseOfTheirSessions) {
     };
     EXPECT_GT(largest(divided.experiment, 64), largest(divided.experiment, 16));
     EXPECT_GT(largest(divided.experiment, 256), largest(divided.experiment, 64));
+    Experiment uniform = divided.pinned->experiment;
+    uniform.attention.projection = Projection::uniform;
+    EXPECT_GT(evaluate(uniform).find("weights"_stage)->buffer.host().head(0).rowwise().maxCoeff().mean(),
+              without.find("weights"_stage)->buffer.host().head(0).rowwise().maxCoeff().mean() - 0.1f)
+        << "“with large ones A is as sharp as B”";
     const Trace designed = evaluate(answer(questions()[4]).experiment);
     const Buffer& head_scores = designed.find("scaled"_stage)->buffer;
     const Buffer& head_weights = designed.find("weights"_stage)->buffer;
@@ -291,7 +300,9 @@ TEST(QuestionsTest, TheNumbersInTheTextsAreThoseOfTheirSessions) {
     for (int j = 0; j < 4; ++j) EXPECT_NEAR(causal.b(3, j), causal.a(3, j) / open, 1e-5);
     expect_says(about("additive"), fmt::format("so “you” gives “to” {:.3f}.", additive.a(1, 4)));
     expect_says(about("additive"),
-                fmt::format("“you” gives no word more than {:.3f}.", additive.b.row(1).maxCoeff()));
+                fmt::format("“this” first ({:.3f}), “to” last", additive.b.row(1).maxCoeff()));
+    EXPECT_EQ(additive.b(1, 6), additive.b.row(1).maxCoeff());
+    EXPECT_EQ(additive.b(1, 4), additive.b.row(1).minCoeff());
     expect_says(about("padding"),
                 fmt::format("gives the padding tokens {:.3f}", padding.a.row(2).tail(4).sum()));
     const Cell of_to = *answer(questions()[7]).presentation.locked;
@@ -315,8 +326,8 @@ TEST(QuestionsTest, TheNumbersInTheTextsAreThoseOfTheirSessions) {
     };
     const auto [dot_low, dot_high] = range(dot_and_additive.pinned->experiment);
     const auto [additive_low, additive_high] = range(dot_and_additive.experiment);
-    expect_says(about("additive"), fmt::format("from −{:.1f} to {:.1f}", dot_low, dot_high));
-    expect_says(about("additive"), fmt::format("from −{:.1f} to {:.1f}", additive_low, additive_high));
+    expect_says(about("additive"), fmt::format("here −{:.1f} to {:.1f}, so", dot_low, dot_high));
+    expect_says(about("additive"), fmt::format("(here −{:.1f} to {:.1f})", additive_low, additive_high));
     const Trace of_additive = evaluate(dot_and_additive.experiment);
     expect_says(about("additive"),
                 fmt::format("Σ|v_a| = {:.2f}",
@@ -342,7 +353,7 @@ TEST(QuestionsTest, TheNumbersInTheTextsAreThoseOfTheirSessions) {
     const Trace sixth = evaluate(answer(questions()[5]).experiment);
     for (const StageKey& weights_of : {StageKey{"W_q"_stage}, StageKey{"W_k"_stage}})
         EXPECT_GE(sixth.find(weights_of)->buffer.host().head(0).minCoeff(), 0) << "“all positive”";
-    // “A word's query and key mostly point the same way”: of all words of all seeds.
+    // “A word's query and key mostly have a positive product”: of all words of all seeds.
     int same_way = 0, words = 0;
     const Session sixth_session = answer(questions()[5]);
     for (const SweepStep& step : sweep_steps(sixth_session, sixth_session.presentation.sweep, k_seeds)) {
@@ -359,7 +370,7 @@ TEST(QuestionsTest, TheNumbersInTheTextsAreThoseOfTheirSessions) {
     };
     for (const StageInfo* stage : {"query"_stage, "key"_stage})
         EXPECT_GT(sums_of(stage).dot(sums_of("embedding"_stage)), 0.9) << "a correlation";
-    // “Often one column wins, but not the same”.
+    // “In most small pictures one column wins, but not always the same”.
     int won = 0;
     std::set<Eigen::Index> winners;
     for (const auto& [seed, of_seed] : swept_weights(questions()[5], k_seeds)) {
@@ -417,8 +428,8 @@ TEST(QuestionsTest, HardGivesEachRowToOneWordAndLocalMLooksAtAWindow) {
     EXPECT_EQ(of_to("hard"), 1);
     expect_says(question, fmt::format("a few (“to” {:.2f}).", of_to("sparsemax")));
     EXPECT_EQ(of_to("local-m"), 0);
-    expect_says(question, fmt::format("“to” {:.2f}, and the row sums to {:.2f}.", of_to("local-p"),
-                                      weights.at("local-p").row(1).sum()));
+    expect_says(question, fmt::format("(“me” to {:.2f}), so the row sums to {:.2f}.",
+                                      weights.at("local-p")(1, 3), weights.at("local-p").row(1).sum()));
     for (Eigen::Index i = 0; i < 8; ++i) {
         EXPECT_EQ((weights.at("softmax").row(i).array() > 0).count(), 8);
         EXPECT_EQ((weights.at("hard").row(i).array() > 0).count(), 1);
