@@ -20,7 +20,8 @@ namespace attnscope {
 namespace {
 
 constexpr float k_sweep_margin = 18, k_sweep_header = 72, k_sweep_caption = 48, k_sweep_gap = 26;
-constexpr float k_thumbnails = 0.27f;  ///< of the height
+constexpr float k_thumbnails = 0.27f;  ///< of the height, at least
+constexpr float k_least_outlined = 4;  ///< the side of a lit cell that is outlined in a thumbnail
 constexpr float k_largest_swept_cell = 140, k_most_sweep_labels = 96;
 constexpr float k_seconds = 0.7f;  ///< each frame of the player
 
@@ -325,9 +326,17 @@ void thumbnails(Desk& desk, const Ui& ui, const SweepScene& scene, const Area& a
         if (chosen || hovered)
             list->AddRect({picture.min.x - 3, picture.min.y - 3}, {picture.max.x + 3, picture.max.y + 3},
                           ink(chosen ? ui.theme.accent : ui.theme.line), 3, 0, ui.px(1.8f));
+        const bool has = scene.lit && scene.lit->row < shown.rows() && scene.lit->column < shown.columns();
+        if (has) {
+            const float wide = picture.width() / static_cast<float>(shown.columns()),
+                        high = picture.height() / static_cast<float>(shown.rows());
+            const float x = std::floor(picture.min.x + wide * static_cast<float>(scene.lit->column)),
+                        top = std::floor(picture.min.y + high * static_cast<float>(scene.lit->row));
+            if (std::min(wide, high) >= ui.px(k_least_outlined))
+                list->AddRect({x, top}, {x + std::ceil(wide), top + std::ceil(high)}, ink(ui.theme.text));
+        }
         if (!grid.has_texts()) continue;
         const float y = picture.max.y + ui.px(4);
-        const bool has = scene.lit && scene.lit->row < shown.rows() && scene.lit->column < shown.columns();
         const std::string number = !has ? ""
                                    : shown.closed(scene.lit->row, scene.lit->column)
                                        ? "closed"
@@ -404,7 +413,9 @@ void sweep_view(Desk& desk, const Ui& ui, const Area& area, const std::function<
     if (!sweeps_numbers(swept->of.sweep)) return every_value(desk, ui, scene, body);
     const float foot = std::max(ui.px(96), body.height() * k_thumbnails);
     const Area upper{body.min, {body.max.x, body.max.y - foot - ui.px(14)}};
+    float top = body.max.y - foot;
     if (const auto at = places(ui, shown, upper, 3, 1); at && upper.height() > ui.px(k_sweep_caption + 60)) {
+        top = std::min(top, at->panels.front().view().max.y + ui.px(26));  // what the matrices leave
         const int panels = swept->spread ? 3 : 1;
         for (int i = 0; i < panels; ++i) panel(desk, ui, scene, static_cast<Panel>(i), *at, i);
         if (!swept->spread)
@@ -413,7 +424,7 @@ void sweep_view(Desk& desk, const Ui& ui, const Area& area, const std::function<
                       "The values give matrices of different sizes: they have no mean", Align::left,
                       inside.max.x - at->panels[1].view().min.x);
     }
-    thumbnails(desk, ui, scene, {{body.min.x, body.max.y - foot}, body.max});
+    thumbnails(desk, ui, scene, {{body.min.x, top}, body.max});
 }
 
 }  // namespace attnscope

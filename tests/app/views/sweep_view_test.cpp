@@ -81,6 +81,28 @@ TEST_F(SweepViewTest, ANumberThatIsZeroIsToldFromOneThatRoundsToIt) {
     EXPECT_EQ(count_in("0.00"), 0);
 }
 
+TEST_F(SweepViewTest, TheLockedCellIsOutlinedInEveryValue) {
+    if (!window) GTEST_SKIP();
+    start(answer(questions()[5]), 1920, 1200);
+    // Pixels in the color of texts below the large matrices, where numbers have a fainter one.
+    const auto outlines = [&] {
+        move({2, 2});
+        const gl::Pixels pixels = picture();
+        const Rgb8 color = theme_of(workspace->theme()).text;
+        const auto wanted = static_cast<std::uint32_t>(color.red) << 24 |
+                            static_cast<std::uint32_t>(color.green) << 16 |
+                            static_cast<std::uint32_t>(color.blue) << 8 | 0xFFU;
+        int count = 0;
+        for (int y = 820; y < 1160; ++y)
+            for (int x = 300; x < 1560; ++x) count += pixels.at(x, y) == wanted;
+        return count;
+    };
+    const int without = outlines();
+    document().change([](Session& s) { s.presentation.lock("weights"_stage, Cell{2, 4}); });
+    settle();
+    EXPECT_GT(outlines() - without, 32 * 20) << "of each of 32 seeds: some nine pixels on a side";
+}
+
 TEST_F(SweepViewTest, SpacePlaysAndPauses) {
     if (!window) GTEST_SKIP();
     press(Key::space);
