@@ -1,8 +1,7 @@
 #include "app/shell/frame.h"
 
-#include <time.h>
-
 #include <chrono>
+#include <ctime>
 #include <utility>
 
 namespace attnscope {

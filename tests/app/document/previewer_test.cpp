@@ -72,7 +72,7 @@ PreviewRequest film_request(Compose compose, std::vector<FileFormat> formats, in
 }
 
 TEST(PreviewerTest, OfAFilmItShowsTheFirstPictureThatIsWritten) {
-    const TemporaryFolder folder;
+    const test::TemporaryFolder folder;
     Previewer previewer({});
     for (const Compose compose : {Compose::none, Compose::film}) {
         const PreviewRequest request = film_request(compose, {FileFormat::png}, 3);
