@@ -227,9 +227,10 @@ void add_stages(std::vector<SearchEntry>& entries, const ActionContext& context)
 }
 
 void add_sessions(std::vector<SearchEntry>& entries, const ActionContext& context) {
-    for (const auto& [name, session] : all_examples())
-        entries.push_back({"Example: " + name, "example", session.note.substr(0, session.note.find(". ") + 1),
-                           [name = name](ActionContext& c) { open_example(c, name); }});
+    for (const ExampleCard& card : example_cards())
+        entries.push_back({fmt::format("Example: {} ({})", card.title, card.name), "example",
+                           fmt::format("{}: {}", card.theme, card.promise),
+                           [name = std::string(card.name)](ActionContext& c) { open_example(c, name); }});
     for (const ComparisonPreset& preset : comparison_presets()) {
         if (!context.document.trace()) break;
         entries.push_back({"Compare with " + std::string(preset.name), "compare", std::string(preset.help),

@@ -60,6 +60,16 @@ TEST_F(SearchTest, HasEveryActionSettingStageExampleComparisonAndQuestion) {
     EXPECT_GE(search_entries(context()).size(), least);
 }
 
+TEST_F(SearchTest, AnExampleIsFoundByItsTitleInTheGallery) {
+    for (const ExampleCard& card : example_cards()) {
+        const std::vector<SearchEntry> found = search(context(), card.title);
+        ASSERT_FALSE(found.empty()) << card.title;
+        EXPECT_TRUE(std::ranges::any_of(found, [&](const SearchEntry& each) {
+            return each.kind == "example" && each.title.find(card.name) != each.title.npos;
+        })) << card.title;
+    }
+}
+
 TEST_F(SearchTest, WhatCannotRunNowSaysWhy) {
     ActionContext c = context();
     int disabled = 0;
@@ -112,7 +122,7 @@ TEST_F(SearchTest, WhatIsCalledOtherwiseIsFound) {
     EXPECT_TRUE(finds("√d_k", "Scale"));
     EXPECT_TRUE(finds("rotary", "Position: rope"));
     EXPECT_TRUE(finds("d_model", "Dimension"));
-    EXPECT_TRUE(finds("alignment", "Example: bahdanau-alignment"));
+    EXPECT_TRUE(finds("alignment", "Example: Alignment of a translation (bahdanau-alignment)"));
     EXPECT_TRUE(finds("logits", "scores"));
     EXPECT_TRUE(finds("dark theme", "Dark theme"));
     EXPECT_TRUE(titles("qwertyuiop").empty());

@@ -12,6 +12,7 @@
 #include "tests/interface.h"
 #include "tests/keys.h"
 #include "tests/sanitized.h"
+#include "tests/screen_texts.h"
 
 namespace attnscope {
 namespace {
@@ -157,6 +158,9 @@ TEST_F(SearchDialogTest, WhatIsNotFoundIsSaid) {
     press(Key::p, k_ctrl);
     push(typing("qwertyuiop"));
     settle();
+    step();
+    const std::vector<test::ScreenText> texts = test::texts_on_screen();
+    EXPECT_NE(std::ranges::find(texts, "Nothingfoundfor“qwertyuiop”", &test::ScreenText::text), texts.end());
     press(Key::enter);
     EXPECT_EQ(interaction().dialog, Dialog::palette) << "nothing happens";
 }
