@@ -105,7 +105,10 @@ std::string range_words(const ColorScale& scale) {
 void panel_caption(const Ui& ui, float left, float top, float width, const std::string& name,
                    const std::string& facts, const std::string& below) {
     ImDrawList* list = ImGui::GetWindowDrawList();
-    const float title = draw_text(list, ui.fonts.title, {left, top}, ink(ui.theme.text), name);
+    const bool fits = text_width(ui.fonts.title, name) <= width;
+    ImFont* const font = fits ? ui.fonts.title : ui.fonts.strong;
+    const float title = draw_text(list, font, {left, top + ui.px(fits ? 0 : 6)}, ink(ui.theme.text), name,
+                                  Align::left, width);
     draw_text(list, ui.fonts.body, {left + title + ui.px(10), top + ui.px(6)}, ink(ui.theme.secondary), facts,
               Align::left, std::max(ui.px(20), width - title - ui.px(10)));
     draw_text(list, ui.fonts.caption, {left, top + ui.px(26)}, ink(ui.theme.secondary), below, Align::left,

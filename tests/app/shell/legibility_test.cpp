@@ -26,6 +26,7 @@ struct Scene {
     const char* example;
     Dialog dialog = Dialog::none;
     const char* menu = nullptr;
+    Sweep sweep = Sweep::none;
 
     bool is_covered() const { return dialog != Dialog::none || menu; }
 };
@@ -38,6 +39,7 @@ constexpr Scene k_scenes[] = {{ViewKind::pipeline, "designed-heads"},
                               {ViewKind::alignment, "bahdanau-alignment"},
                               {ViewKind::sweep, "causal"},
                               {ViewKind::sweep, "designed-heads"},
+                              {ViewKind::sweep, "causal", Dialog::none, nullptr, Sweep::normalizer},
                               {ViewKind::step, "scaled-dot-product"},
                               {ViewKind::image, "image-attention"},
                               {ViewKind::training, "learned-induction"},
@@ -67,6 +69,7 @@ Session session_of(const Scene& scene) {
     if (scene.view == ViewKind::compare)
         session = *with_preset(session, *find_comparison_preset("no scaling"));
     session.presentation.view = scene.view;
+    session.presentation.sweep = scene.sweep;
     return session;
 }
 
