@@ -22,7 +22,7 @@ ROWS = [  # name, tokens, frames, arguments
     ("sweep", 8, 60, ["--action", "sweep"]),
 ]
 
-COLUMNS = ["first_frame_ms", "frame_ms", "mean_frame_ms", "longest_frame_ms", "longest_own_ms", "change_to_picture_ms", "resident_mb"]
+COLUMNS = ["first_frame_ms", "frame_ms", "mean_frame_ms", "longest_frame_ms", "longest_cpu_ms", "change_to_picture_ms", "resident_mb"]
 
 
 def measure(program, arguments, frames):
@@ -47,7 +47,7 @@ def main():
             found[name].append(measure(asked.program, arguments, frames))
     if asked.raw:
         return print(json.dumps(found, indent=1))
-    print("| action | tokens | first frame, ms | frame, ms | mean, ms | longest, ms | own, longest, ms | change to picture, ms | memory, MiB |")
+    print("| action | tokens | first frame, ms | frame, ms | mean, ms | longest, ms | processor, longest, ms | change to picture, ms | memory, MiB |")
     print("|---|---:" + "|---:" * len(COLUMNS) + "|")
     for name, tokens, _, _ in rows:
         def median(key):

@@ -229,14 +229,14 @@ std::vector<std::string> names_to_print(const Trace& trace, const ExportRequest&
     return names;
 }
 
-/// The session with A as `--compare-with` names it: the session of a file, or this session before the named
-/// change.
+/// The session with A as `--compare-with` names it: the session of a file; this session, and B is what the
+/// named change or half the steps of training make of it; or this session computed by the CPU.
 Session compared_with(Session session, const std::string& name) {
     if (name.empty()) return session;
     if (name == k_half_the_steps) {
         const int step = session.experiment.training.step;
         if (step < 2)
-            throw UsageError("--compare-with half the steps: the experiment is not trained: set --step");
+            throw UsageError(fmt::format("--compare-with {}: set --step to 2 or more", k_half_the_steps));
         session.pinned = pinned(session);
         session.experiment = at_step(session.experiment, step / 2);
         return session;
@@ -265,6 +265,8 @@ Session compared_with(Session session, const std::string& name) {
 int render_film(Arguments& arguments, const Session& session, const ExportRequest& request) {
     if (const std::string why = why_no_film(session); !why.empty())
         throw UsageError("--film: " + why + " (--task and --step, or --sweep)");
+    if (const std::string why = why_no_film(session, {request, arguments.film}); !why.empty())
+        throw UsageError("--film: " + why);
     EvaluateOptions options = arguments.render_how.options(session);
     report_unused(arguments.render, session);
     const Interruption interruption;
@@ -304,11 +306,11 @@ int render(Arguments& arguments) {
     if (given.gives("sweep") && session.presentation.sweep != Sweep::none)
         throw UsageError("--sweep: a sweep is written as a film: set its number of frames with --film");
     const EvaluateOptions options = arguments.render_how.options(session);
+    if (arguments.compare_with == k_the_cpu && !options.backend)
+        throw UsageError(
+            fmt::format("--compare-with {}: B is computed by the CPU as well: set --backend gpu", k_the_cpu));
     if (request.compose == Compose::compare && session.pinned) {
         const Pinned& a = *session.pinned;
-        if (arguments.compare_with == k_the_cpu && !options.backend)
-            throw UsageError(
-                "--compare-with the CPU: this session is computed by the CPU: set --backend gpu");
         EvaluateOptions of_a = options;
         if (a.on_cpu) of_a.backend = nullptr;
         auto trace = std::make_shared<const Trace>(evaluate(a.experiment, {}, of_a));
@@ -420,15 +422,16 @@ CLI::App* add_render_command(CLI::App& app, Arguments& arguments) {
         ->type_name("DIR")
         ->group("Files");
     command
-        ->add_option(
-            "--format", arguments.formats,
-            "One or more of png,svg,pdf,csv,npy,json [png]; for a film also gif, all frames in one file")
+        ->add_option("--format", arguments.formats,
+                     "One or more of png,svg,pdf,csv,npy,json [png]; for a film also gif, all frames in one "
+                     "file (not with --compose film)")
         ->type_name("F[,F…]")
         ->group("Files");
     command
         ->add_option("--compare-with", arguments.compare_with,
                      "For --compose compare: a session FILE, which becomes A, or a change of this session, "
-                     "which becomes B, by its name in the window: \"no scaling\"")
+                     "which becomes B, by its name in the window: \"no scaling\", \"half the steps\"; or "
+                     "\"the CPU\", which computes A, while --backend gpu computes B")
         ->type_name("FILE|CHANGE")
         ->group("Files");
     command

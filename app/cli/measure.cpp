@@ -97,7 +97,7 @@ struct Stand {
     std::optional<Window> window;  ///< opens while the workspace computes, as the program's own
     Workspace workspace;
     FrameCallbacks callbacks;
-    std::vector<double> frame_ms, own_ms;
+    std::vector<double> frame_ms, cpu_ms;
 
     Stand(const Session& session, const EvaluateOptions& options, BackendWish backend,
           const ShaderSource& shaders)
@@ -109,7 +109,7 @@ struct Stand {
         callbacks.draw = [this, draw](FrameInput& frame) {
             if (frame.last_frame_milliseconds > 0) {
                 frame_ms.push_back(frame.last_frame_milliseconds);
-                own_ms.push_back(frame.last_frame_own);
+                cpu_ms.push_back(frame.last_frame_cpu_milliseconds);
             }
             draw(frame);
         };
@@ -336,7 +336,7 @@ int measure(const Session& session, const EvaluateOptions& options, std::optiona
     const MeasuredAction& action = *std::ranges::find(k_actions, request.action, &MeasuredAction::name);
     const Change change = action.change;
     stand.frame_ms.clear();
-    stand.own_ms.clear();
+    stand.cpu_ms.clear();
     Replayed changes;
     double cpu_percent = 0;
     if (change) {
@@ -357,7 +357,7 @@ int measure(const Session& session, const EvaluateOptions& options, std::optiona
         {"frame_ms", median(stand.frame_ms)},
         {"mean_frame_ms", mean(stand.frame_ms)},
         {"longest_frame_ms", longest(stand.frame_ms)},
-        {"longest_own_ms", longest(stand.own_ms)},
+        {"longest_cpu_ms", longest(stand.cpu_ms)},
         {"change_to_picture_ms", change ? Json(median(changes.milliseconds)) : Json(nullptr)},
         {"frames_to_picture", change ? Json(median(changes.frames)) : Json(nullptr)},
         {"cpu_percent", cpu_percent},

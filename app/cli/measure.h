@@ -29,7 +29,7 @@ void add_measure_options(CLI::App& command, MeasureRequest& request);
 /// `frame_ms`               drawing one frame, without waiting for the screen
 /// `mean_frame_ms`          its mean, which counts frames that wait as well as those with a result
 /// `longest_frame_ms`       the longest frame
-/// `longest_own_ms`         the most that a frame took of its thread before OpenGL drew it, without waits
+/// `longest_cpu_ms`         the most processor time of the drawing thread until a frame was handed to OpenGL
 /// `change_to_picture_ms`   from a change to the end of the first frame that shows it; null for `idle`
 /// `frames_to_picture`      how many frames that takes
 /// `cpu_percent`            share of one core, over the action

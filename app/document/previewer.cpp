@@ -20,7 +20,9 @@ std::optional<FileFormat> picture_format(const std::vector<FileFormat>& formats)
 }
 
 bool same_frames(const PreviewRequest& a, const PreviewRequest& b) {
-    return a.film_frames == b.film_frames && a.files == b.files &&
+    ExportRequest files = a.files;
+    files.formats = b.files.formats;  // which change no frame
+    return a.film_frames == b.film_frames && files == b.files &&
            a.session.experiment == b.session.experiment && chosen_sweep(a.session) == chosen_sweep(b.session);
 }
 
@@ -31,6 +33,8 @@ std::optional<ExportPreview> film_preview(Preview& preview, const Preview* befor
     const std::optional<FileFormat> format = picture_format(of.files.formats);
     if (!format) return std::nullopt;
     FilmRequest film{of.files, of.film_frames};
+    if (const std::string why = why_no_film(of.session, film); !why.empty())
+        throw Error(ErrorKind::bad_input, why);
     if (of.files.compose == Compose::film) {
         preview.film = before && before->film && same_frames(before->of, of)
                            ? before->film

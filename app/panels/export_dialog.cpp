@@ -405,7 +405,7 @@ void preview(Desk& desk, const Ui& ui) {
     const bool is_sheet = request.compose == Compose::film;
     PreviewRequest asked{desk.document.trace(), std::move(session), std::move(request),
                          static_cast<int>(side), is_film ? form.frames : 0};
-    desk.previewer.request(asked);
+    if (!desk.exporter.running()) desk.previewer.request(asked);  // frames are not computed twice at once
     desk.previewer.update();
     const std::shared_ptr<const Preview> known = desk.previewer.known();
     ImGui::SameLine(0, ui.px(20));
@@ -485,7 +485,7 @@ void running_export(Desk& desk, const Ui& ui) {
 void start_export(Desk& desk, Session session) {
     const ExportForm& form = desk.state.export_form;
     using What = ExportForm::What;
-    desk.previewer.forget();  // the frames of a film are not computed twice at once
+    desk.previewer.forget();
     if (form.what == What::film)
         return desk.exporter.start(
             [session = std::move(session), folder = form.folder,

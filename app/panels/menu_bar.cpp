@@ -107,11 +107,10 @@ void menu_bar(const Ui& ui, const Area& area, ActionContext& context,
         const bool lit = ImGui::IsItemHovered() || ImGui::IsPopupOpen(popup.c_str());
         draw_text(list, ui.fonts.body, {x + padding, area.min.y + ui.px(9)},
                   ink(lit ? ui.theme.text : ui.theme.secondary), name);
-        // A menu that is wider than the room to its right begins further left.
-        float& wide = *ImGui::GetStateStorage()->GetFloatRef(ImGui::GetID(popup.c_str()), 0);
-        ImGui::SetNextWindowPos({std::max(area.min.x, std::min(x, area.max.x - wide)), area.max.y});
         if (ImGui::BeginPopup(popup.c_str())) {
-            wide = ImGui::GetWindowWidth();
+            // A menu that is wider than the room to its right begins further left.
+            ImGui::SetWindowPos(
+                {std::max(area.min.x, std::min(x, area.max.x - ImGui::GetWindowWidth())), area.max.y});
             action_items(ui, context, menu, run);
             switch (menu) {
                 case Menu::file: recent_items(ui, context); break;

@@ -65,7 +65,7 @@ bool FrameHost::step(const FrameCallbacks& callbacks, Size size, double seconds,
                      .scale = size.scale,
                      .seconds = seconds,
                      .last_frame_milliseconds = last_milliseconds_,
-                     .last_frame_own = last_own_,
+                     .last_frame_cpu_milliseconds = last_cpu_milliseconds_,
                      .pressed = pressed_,
                      .fonts = layer_.fonts(),
                      .theme = layer_.theme(),
@@ -77,7 +77,7 @@ bool FrameHost::step(const FrameCallbacks& callbacks, Size size, double seconds,
     const auto took = std::chrono::steady_clock::now() - start;
     if (visible) {
         last_milliseconds_ = std::chrono::duration<double, std::milli>(took).count();
-        last_own_ = own;
+        last_cpu_milliseconds_ = own;
     }
     return close;
 }

@@ -19,11 +19,11 @@ namespace attnscope {
 struct FrameInput {
     int width = 0;  ///< in pixels, as are all of ImGui's coordinates
     int height = 0;
-    float scale = 1;                     ///< of the interface: layout units to pixels
-    double seconds = 0;                  ///< since the previous frame
-    double last_frame_milliseconds = 0;  ///< the time that drawing the previous frame took
-    double last_frame_own = 0;           ///< milliseconds of its thread until it handed the frame to OpenGL
-    std::span<const KeyPress> pressed;   ///< keys pressed that `on_key` did not handle
+    float scale = 1;                         ///< of the interface: layout units to pixels
+    double seconds = 0;                      ///< since the previous frame
+    double last_frame_milliseconds = 0;      ///< the time that drawing the previous frame took
+    double last_frame_cpu_milliseconds = 0;  ///< of its thread, until the frame was handed to OpenGL
+    std::span<const KeyPress> pressed;       ///< keys pressed that `on_key` did not handle
     const Fonts& fonts;
     const Theme& theme;
     HeatmapRenderer& heatmaps;
@@ -75,7 +75,7 @@ private:
     InputQueue input_;
     std::vector<KeyPress> pressed_;
     bool key_taken_ = false;  ///< the last key pressed was a shortcut, so the character it types is not text
-    double last_milliseconds_ = 0, last_own_ = 0;
+    double last_milliseconds_ = 0, last_cpu_milliseconds_ = 0;
 };
 
 }  // namespace attnscope

@@ -468,8 +468,7 @@ void Workspace::draw_all(FrameInput& frame) {
     status_bar(desk, ui, areas.status, c, run_it);
     tour_card(desk, ui);
     dialogs(desk, ui, c);
-    if (interaction_.dialog != Dialog::exporting && (previewer_.known() || previewer_.busy()))
-        previewer_.forget();
+    if (interaction_.dialog != Dialog::exporting) previewer_.forget();
     ImGui::End();
     end_frame();
 }

@@ -49,7 +49,8 @@ std::string carried(const Session& session) {
 }
 
 /// A with what A and B differ in, if that is one setting.
-std::optional<PinnedSide> pinned_side(const Session& session, const std::optional<ComparedSide>& side) {
+std::optional<PinnedSide> pinned_side(const Trace& trace, const Session& session,
+                                      const std::optional<ComparedSide>& side) {
     if (!side) return std::nullopt;
     PinnedSide a{*side};
     const std::vector<SettingDifference> settings = setting_differences(session);
@@ -60,9 +61,12 @@ std::optional<PinnedSide> pinned_side(const Session& session, const std::optiona
         a.about_a = about(settings[0].a);
         a.about_b = about(settings[0].b);
     }
-    if (settings.empty() && session.pinned && session.pinned->on_cpu) {
-        a.about_a = "by the CPU";
-        a.about_b = "by the GPU";
+    const auto by = [](const Trace& of) {
+        return of.backend == BackendKind::cpu ? "by the CPU" : "by the GPU";
+    };
+    if (settings.empty() && side->trace->backend != trace.backend) {
+        a.about_a = by(*side->trace);
+        a.about_b = by(trace);
     }
     return a;
 }
@@ -102,7 +106,8 @@ Page page_of_item(const Trace& trace, const Session& own, const ExportItem& item
                                 name_of(composition)));
     if (is_sheet(own.presentation))
         return page_of(
-            compose(trace, *item.stage, item.head, own.presentation, pinned_side(own, item.pinned)), face);
+            compose(trace, *item.stage, item.head, own.presentation, pinned_side(trace, own, item.pinned)),
+            face);
     Figure figure = make_figure(trace, *item.stage, item.head, own.presentation);
     if (as_pixels) require_drawable(item.stage->name(), figure.rows, figure.columns, figure.cell_size);
     return page_of(std::move(figure), face);

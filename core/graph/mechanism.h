@@ -56,10 +56,9 @@ struct Mechanism {
     std::string_view why_not_trained;  ///< empty: there are tasks that it learns
     /// The labels of the rows, where only the computation shows them; nullptr: those of the graph.
     std::vector<std::string> (*row_labels)(const Trace& trace);
-    /// What the queries are called in pictures of words, and all of these: the words that a decoder predicts,
-    /// "target words"; nullptr: by their labels.
+    /// The words of the queries in pictures of words: those that a decoder predicts; nullptr: their labels.
     std::vector<std::string> (*query_words)(const Trace& trace);
-    std::string_view query_words_name = "";
+    std::string_view query_words_name = "";     ///< the title of their axis: "target words"
     std::span<const StageInfo* const> results;  ///< the first of them that a trace has is its main stage
     const StageInfo* mask;
     const StageInfo* center;  ///< the centers of local windows

@@ -109,7 +109,7 @@ TEST_F(CommandLineTest, AComparisonCallsAnEmptyValueNone) {
     EXPECT_NE(read(text).find("ablate 1.1"), std::string::npos);
 }
 
-TEST_F(CommandLineTest, HalfTheStepsOfTrainingAreComparedAsInTheWindow) {
+TEST_F(CommandLineTest, ComparedWithHalfTheStepsOfTrainingItIsThese) {
     const Words learned = {"--task", "reverse", "--dim", "16", "--heads", "2", "--mechanism", "transformer"};
     const auto with = [&](Words more) {
         more.insert(more.begin(), learned.begin(), learned.end());
@@ -121,14 +121,14 @@ TEST_F(CommandLineTest, HalfTheStepsOfTrainingAreComparedAsInTheWindow) {
         << "B is step 4";
     EXPECT_NE(with({"--step", "8"}), with({"--step", "4"}));
     EXPECT_EQ(run({"render", "--out", path("out"), "--compare-with", "half the steps"}).err,
-              "attnscope: --compare-with half the steps: the experiment is not trained: set --step\n");
+              "attnscope: --compare-with half the steps: set --step to 2 or more\n");
 }
 
 TEST_F(CommandLineTest, OnlyWhatTheGpuComputesIsComparedWithTheCpu) {
     EXPECT_EQ(run({"render", "--out", path("out"), "--stage", "weights", "--compose", "compare",
                    "--compare-with", "the CPU"})
                   .err,
-              "attnscope: --compare-with the CPU: this session is computed by the CPU: set --backend gpu\n");
+              "attnscope: --compare-with the CPU: B is computed by the CPU as well: set --backend gpu\n");
 }
 
 TEST_F(CommandLineTest, RenderListsWhatItWrote) {
