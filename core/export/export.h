@@ -40,8 +40,8 @@ const ExportFormat* find_export_format(FileFormat choice);
 
 /// An export request.
 struct ExportRequest {
-    std::vector<std::string> stages;  ///< by name, "scores" or "2.scores"; empty: every stage
-    HeadChoice head;                  ///< for stages that have heads
+    std::vector<std::string> stages = {};  ///< by name, "scores" or "2.scores"; empty: every stage
+    HeadChoice head = {};                  ///< for stages that have heads
     std::vector<FileFormat> formats = {FileFormat::png};
     std::optional<ViewKind> view = {};        ///< the view whose picture comes first, if it has one
     bool view_alone = false;                  ///< only the view's picture, without stages
