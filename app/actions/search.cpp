@@ -110,8 +110,11 @@ struct ViewSetting {
     OptionName option;
     ViewKind view;
 };
-constexpr ViewSetting k_view_settings[] = {
-    {"mass", ViewKind::lines}, {"head-names", ViewKind::heads}, {"sweep", ViewKind::sweep}};
+constexpr ViewSetting k_view_settings[] = {{"mass", ViewKind::lines},
+                                           {"head-names", ViewKind::heads},
+                                           {"sweep", ViewKind::sweep},
+                                           {"stage", ViewKind::pipeline},
+                                           {"locked", ViewKind::pipeline}};
 
 /// A setting that is typed above the views.
 struct TypedSetting {
@@ -120,17 +123,17 @@ struct TypedSetting {
 };
 constexpr TypedSetting k_typed_settings[] = {{"text", "edit.sentence"}, {"text2", "edit.second_sentence"}};
 
-/// Shows where an option is set: its row in the panel; its view; the dialog of what is exported; the
-/// sentence.
+/// Goes to the control of an option: in the panel, its view, a menu or the dialog of what is exported; or to
+/// the sentence.
 void go_to(ActionContext& context, const Option& option) {
-    if (is_of_exports(option)) return context.interaction.open(Dialog::exporting);
-    for (const ViewSetting& each : k_view_settings)
-        if (each.option == option.name)
-            return context.document.change([&](Session& s) { s.presentation.view = each.view; });
     for (const TypedSetting& each : k_typed_settings)
         if (each.option == option.name) return run_action(action_named(each.action), context);
     context.interaction.reveal = {std::string(option.name)};
-    context.saved.panels.experiment_open = true;
+    if (is_of_exports(option)) return run_action(action_named("file.export"), context);
+    for (const ViewSetting& each : k_view_settings)
+        if (each.option == option.name)
+            context.document.change([&](Session& s) { s.presentation.view = each.view; });
+    if (option.in_experiment()) context.saved.panels.experiment_open = true;
 }
 
 void set(ActionContext& context, const Option& option, const std::string& value) {

@@ -2,6 +2,16 @@
 
 namespace attnscope {
 
+bool RevealedSetting::is_one_of(const std::vector<OptionName>& options) const {
+    return std::ranges::find(options, option, &OptionName::text) != options.end();
+}
+
+bool RevealedSetting::take(OptionName of) {
+    if (option != of.text()) return false;
+    *this = {};
+    return true;
+}
+
 namespace {
 
 /// The locked cell, in the stage where it was locked.

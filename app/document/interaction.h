@@ -120,10 +120,14 @@ struct ExportForm {
     std::optional<FileForm> picker = {};  ///< of the folder, in place of the form while it is open
 };
 
-/// A setting whose row comes into sight.
+/// A setting whose control comes into sight.
 struct RevealedSetting {
     std::string option;  ///< empty: none
     bool gets_keyboard = true;
+
+    bool is_one_of(const std::vector<OptionName>& options) const;
+    /// Whether it is this one, whose control now gets the keyboard; then none is left.
+    bool take(OptionName of);
 };
 
 /// A file to be read in the background.

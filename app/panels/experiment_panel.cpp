@@ -168,11 +168,6 @@ void experiment_panel(Desk& desk, const Ui& ui, const Area& area) {
     other_sections_line(desk, ui);
     ImGui::Dummy({1, ui.px(12)});
     ImGui::EndChild();
-    // What has no row now: it is set elsewhere, or has no effect.
-    if (!revealed || desk.state.reveal.option.empty()) return;
-    if (!std::exchange(desk.state.reveal, {}).gets_keyboard) return;
-    const std::string unused = capitalized(desk.document.why_unused(*revealed));
-    desk.state.notice = {unused.empty() ? std::string(revealed->help) : unused, false};
 }
 
 }  // namespace attnscope

@@ -50,14 +50,25 @@ void form_option(ExportForm& form, OptionName name, const std::string& value) {
     }
 }
 
+/// Draws the controls of some settings, of which the first gets the keyboard if one of these was searched
+/// for.
+template <typename Control>
+void controls_of(Desk& desk, const Ui& ui, const std::vector<OptionName>& settings, const Control& control) {
+    const std::size_t drawn = ui.controls.focus.drawn.size();
+    control();
+    if (desk.state.reveal.is_one_of(settings) && give_keyboard_since(ui, drawn)) desk.state.reveal = {};
+}
+
 void form_choice(Desk& desk, const Ui& ui, const char* label, OptionName name,
                  const std::vector<Choice>& choices) {
     ExportForm& form = desk.state.export_form;
     row(ui, label, [&] {
         const std::string current = text_of(Session{{}, form.presentation, {}}, option_named(name));
-        const auto picked = choice_field(ui, "##choice", choices, current);
-        help_at_rest(ui, std::string(option_named(name).help));
-        if (picked) form_option(form, name, *picked);
+        controls_of(desk, ui, {name}, [&] {
+            const auto picked = choice_field(ui, "##choice", choices, current);
+            help_at_rest(ui, std::string(option_named(name).help));
+            if (picked) form_option(form, name, *picked);
+        });
     });
 }
 
@@ -200,10 +211,17 @@ void part_row(Desk& desk, const Ui& ui) {
     const bool has_pairs =
         what == ExportForm::What::all ||
         (what == ExportForm::What::stage && is_of_pairs(*stage_on_screen(desk.document).info));
-    if (!has_pairs || !(seen || region)) return;
+    if (!has_pairs) return;
     row(ui, "Part", [&] {
         const float left = ImGui::GetCursorPosX();
-        if (radio_button(ui, "whole matrix", "All rows and columns", !region)) region.reset();
+        const bool has_part = seen || region;
+        const char* const help = has_part ? "All rows and columns"
+                                          : "All rows and columns; zoom into the matrix, and what is then in "
+                                            "sight can be exported alone";
+        controls_of(desk, ui, {"region"}, [&] {
+            if (radio_button(ui, "whole matrix", help, !region)) region.reset();
+        });
+        if (!has_part) return;
         if (is_wide(ui))
             ImGui::SameLine();
         else
@@ -235,21 +253,33 @@ void what_to_export(Desk& desk, const Ui& ui) {
 }
 
 /// A number with its unit, to be typed or dragged in steps.
-void measure_field(const Ui& ui, ExportForm& form, const char* id, OptionName name, double value,
-                   const char* unit, double step) {
-    const DragResult result = drag_field(ui, id, fmt::format("{:g} {}", value, unit), -1, ui.px(76));
-    if (result.steps) form_option(form, name, fmt::format("{:g}", value + result.steps * step));
-    if (result.typed) form_option(form, name, *result.typed);
+void measure_field(Desk& desk, const Ui& ui, OptionName name, double value, const char* unit, double step) {
+    ExportForm& form = desk.state.export_form;
+    controls_of(desk, ui, {name}, [&] {
+        const std::string id(name);
+        const DragResult result =
+            drag_field(ui, id.c_str(), fmt::format("{:g} {}", value, unit), -1, ui.px(76));
+        if (result.steps) form_option(form, name, fmt::format("{:g}", value + result.steps * step));
+        if (result.typed) form_option(form, name, *result.typed);
+    });
 }
 
-void values_in_cells(const Ui& ui, ExportForm& form) {
-    check_box(ui, "values in the cells", "Numbers, where the cells have room for them",
-              form.presentation.values);
-    if (!form.presentation.values) return;
+void values_in_cells(Desk& desk, const Ui& ui) {
+    ExportForm& form = desk.state.export_form;
+    const auto values = [&] {
+        check_box(ui, "values in the cells", "Numbers, where the cells have room for them",
+                  form.presentation.values);
+    };
+    // Without values there is no field for their decimals.
+    if (!form.presentation.values) return controls_of(desk, ui, {"decimals"}, values);
+    values();
     ImGui::SameLine();
     const std::optional<int>& decimals = form.presentation.decimals;
-    const DragResult result =
-        drag_field(ui, "decimals", decimals ? fmt::format("{} decimals", *decimals) : "auto", -1, ui.px(68));
+    DragResult result;
+    controls_of(desk, ui, {"decimals"}, [&] {
+        result = drag_field(ui, "decimals", decimals ? fmt::format("{} decimals", *decimals) : "auto", -1,
+                            ui.px(68));
+    });
     tooltip(ui, "Decimals of the values; auto: three digits");
     constexpr int k_first = 2;
     if (result.steps)
@@ -260,8 +290,8 @@ void values_in_cells(const Ui& ui, ExportForm& form) {
 
 /// The size of pictures. On paper: a preset, or any width with its resolution and font size. In pixels: the
 /// size of a cell.
-void size_of_pictures(const Ui& ui, ExportForm& form, ThemeKind of_screen) {
-    Presentation& look = form.presentation;
+void size_of_pictures(Desk& desk, const Ui& ui) {
+    Presentation& look = desk.state.export_form.presentation;
     row(ui, "Size", [&] {
         std::vector<Choice> sizes = {{"pixels", "pixels, for a screen", ""}};
         std::string current = look.width ? "own" : "pixels";
@@ -273,11 +303,16 @@ void size_of_pictures(const Ui& ui, ExportForm& form, ThemeKind of_screen) {
             if (look.paper() == paper) current = preset.name;
         }
         if (current == "own") sizes.push_back({"own", fmt::format("{:g} mm", *look.width), ""});
-        const auto picked = choice_field(ui, "##size", sizes, current);
+        // Those whose fields come with another choice.
+        const std::vector<OptionName> settings = look.width
+                                                     ? std::vector<OptionName>{"cell-size"}
+                                                     : std::vector<OptionName>{"width", "dpi", "font-size"};
+        std::optional<std::string> picked;
+        controls_of(desk, ui, settings, [&] { picked = choice_field(ui, "##size", sizes, current); });
         help_at_rest(ui, "In pixels, or as wide as a column of a paper or a slide");
         if (picked == "pixels" && look.width) {
             look.width.reset();
-            look.theme = of_screen;
+            look.theme = desk.document.presentation().theme;
         }
         for (const PaperPreset& preset : k_paper_presets)
             if (picked == preset.name) {
@@ -289,13 +324,13 @@ void size_of_pictures(const Ui& ui, ExportForm& form, ThemeKind of_screen) {
     });
     if (!look.width) return;
     row(ui, "Width", [&] {
-        measure_field(ui, form, "width", "width", *look.width, "mm", 1);
+        measure_field(desk, ui, "width", *look.width, "mm", 1);
         tooltip(ui, "Cells are as large as the width allows; the font size stays the same");
         ImGui::SameLine();
-        measure_field(ui, form, "dpi", "dpi", look.dpi, "dpi", 10);
+        measure_field(desk, ui, "dpi", look.dpi, "dpi", 10);
         tooltip(ui, "Pixels per inch of a PNG");
         ImGui::SameLine();
-        measure_field(ui, form, "font size", "font-size", look.font_size, "pt", 0.5);
+        measure_field(desk, ui, "font-size", look.font_size, "pt", 0.5);
         tooltip(ui, "Font size of labels and numbers");
     });
 }
@@ -336,23 +371,26 @@ void how_pictures_look(Desk& desk, const Ui& ui) {
     const bool is_film = form.what == ExportForm::What::film;
     if (is_film || form.what == ExportForm::What::stage || form.what == ExportForm::What::all)
         composition_row(desk, ui, is_film);
-    if (!is_film || form.presentation.compose == Compose::film)
-        size_of_pictures(ui, form, desk.document.presentation().theme);
+    if (!is_film || form.presentation.compose == Compose::film) size_of_pictures(desk, ui);
     row(ui, "Title", [&] {
         std::optional<std::string>& title = form.presentation.title;
         std::string text = title.value_or("");
         const std::string before = text;
-        line_field(ui, "##title", title ? "none" : "the stage's name and formula",
-                   "The title of the picture; clear it for none, right-click for the stage's name", text);
+        controls_of(desk, ui, {"title"}, [&] {
+            line_field(ui, "##title", title ? "none" : "the stage's name and formula",
+                       "The title of the picture; clear it for none, right-click for the stage's name", text);
+        });
         if (ImGui::IsItemClicked(1)) return title.reset();
         text.resize(code_point_begin(text, k_max_caption_bytes));
         if (text != before) title = text;
     });
     row(ui, form.presentation.width ? "Values" : "Cell size", [&] {
-        if (form.presentation.width) return values_in_cells(ui, form);
+        if (form.presentation.width) return values_in_cells(desk, ui);
         const std::optional<int>& size = form.presentation.cell_size;
-        const DragResult result =
-            drag_field(ui, "size", size ? fmt::format("{} px", *size) : "auto", -1, ui.px(110));
+        DragResult result;
+        controls_of(desk, ui, {"cell-size"}, [&] {
+            result = drag_field(ui, "size", size ? fmt::format("{} px", *size) : "auto", -1, ui.px(110));
+        });
         tooltip(ui, "auto: smaller cells for larger matrices, so that labels stay legible in print");
         if (result.steps) {
             constexpr int k_first = 48;
@@ -361,7 +399,7 @@ void how_pictures_look(Desk& desk, const Ui& ui) {
         }
         if (result.typed) form_option(form, "cell-size", result.typed->substr(0, result.typed->find(' ')));
         if (is_wide(ui)) ImGui::SameLine();
-        values_in_cells(ui, form);
+        values_in_cells(desk, ui);
     });
     form_choice(desk, ui, "Theme", "theme", names_of<ThemeKind>());
     form_choice(desk, ui, "Colors", "colormap", names_of<ColormapKind>());

@@ -36,6 +36,9 @@ void question_items(const Ui& ui, ActionContext& context) {
     }
 }
 
+/// Settings whose items stand in the menu of views.
+const std::vector<OptionName> k_in_view_menu = {"theme", "gradients"};
+
 /// The search field, as wide as the menus, which end at `left`, allow.
 void search_field(const Ui& ui, const Area& area, float left, const std::function<void(const Action&)>& run) {
     const float width = std::min(ui.px(262), area.max.x - ui.px(16) - left), height = ui.px(20);
@@ -102,7 +105,10 @@ void menu_bar(const Ui& ui, const Area& area, ActionContext& context,
         const Area place{{x + ui.px(2), area.min.y + ui.px(5)},
                          {x + width - ui.px(2), area.max.y - ui.px(5)}};
         light(ui, name, place);
-        if (keyboard_use(ui, ImGui::GetID(name.c_str()), place).pressed || clicked)
+        const bool sought = menu == Menu::view && context.interaction.reveal.is_one_of(k_in_view_menu);
+        if (sought) context.interaction.reveal = {};
+        if (sought) give_keyboard(ui, ImGui::GetID(name.c_str()));
+        if (keyboard_use(ui, ImGui::GetID(name.c_str()), place).pressed || clicked || sought)
             ImGui::OpenPopup(popup.c_str());
         const bool lit = ImGui::IsItemHovered() || ImGui::IsPopupOpen(popup.c_str());
         draw_text(list, ui.fonts.body, {x + padding, area.min.y + ui.px(9)},

@@ -139,13 +139,7 @@ void reveal_row(Desk& desk, const Ui& ui, std::size_t first_control, const std::
         return;
     }
     if (!disabled.empty()) desk.state.notice = {disabled, false};
-    ControlFocus& focus = ui.controls.focus;
-    if (focus.drawn.size() > first_control) {
-        focus.id = focus.drawn[first_control].id;
-        focus.moved = true;
-    } else {
-        ImGui::SetScrollHereY(0.5f);
-    }
+    if (!give_keyboard_since(ui, first_control)) ImGui::SetScrollHereY(0.5f);
 }
 
 /// Marks the row of the setting that the note's question is about, as the note is marked.

@@ -1,5 +1,7 @@
 #include "app/shell/workspace.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <thread>
@@ -12,6 +14,8 @@
 #include "app/platform/imgui_compat.h"
 #include "app/views/views.h"
 #include "core/error.h"
+#include "core/session/applies.h"
+#include "core/session/options.h"
 
 namespace attnscope {
 namespace {
@@ -447,6 +451,7 @@ void Workspace::draw_all(FrameInput& frame) {
                 .scale = frame.scale};
     const ImVec2 size{static_cast<float>(frame.width), static_cast<float>(frame.height)};
     begin_frame();
+    const std::string sought = interaction_.reveal.option;
     const auto run_it = [this](const Action& action) { run(action); };
     ActionContext c = context();
 
@@ -469,8 +474,21 @@ void Workspace::draw_all(FrameInput& frame) {
     tour_card(desk, ui);
     dialogs(desk, ui, c);
     if (interaction_.dialog != Dialog::exporting) previewer_.forget();
+    if (!sought.empty() && sought == interaction_.reveal.option) explain_sought();
     ImGui::End();
     end_frame();
+}
+
+/// A setting that was searched for and has no control now.
+void Workspace::explain_sought() {
+    const RevealedSetting sought = std::exchange(interaction_.reveal, {});
+    const Option* option = find_option(sought.option);
+    if (!option || !sought.gets_keyboard) return;
+    const std::string unused = capitalized(document_.why_unused(*option)), when = when_used(*option);
+    std::string why = unused.empty() ? std::string(option->help) : unused;
+    if (!option->in_experiment() && !when.empty()) why = fmt::format("Only for {}. {}", when, why);
+    interaction_.notice = {std::move(why), false};
+    wants_frame_ = true;
 }
 
 void Workspace::begin_frame() {

@@ -68,6 +68,7 @@ private:
     void draw_all(FrameInput& frame);
     /// What the controls and the pointer did in the frame before is forgotten, and noted after this one.
     void begin_frame();
+    void explain_sought();
     void end_frame();
     void choose_backend_as_asked();
     void take_saved_shaders(const HeatmapRenderer& heatmaps);

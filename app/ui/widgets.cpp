@@ -64,6 +64,18 @@ KeyboardUse keyboard_use(const Ui& ui, unsigned id, const Area& area) {
     return {std::exchange(control.pressed, false), std::exchange(control.steps, 0)};
 }
 
+void give_keyboard(const Ui& ui, unsigned id) {
+    ui.controls.focus.id = id;
+    ui.controls.focus.moved = true;
+}
+
+bool give_keyboard_since(const Ui& ui, std::size_t drawn) {
+    const std::vector<DrawnControl>& controls = ui.controls.focus.drawn;
+    if (controls.size() <= drawn) return false;
+    give_keyboard(ui, controls[drawn].id);
+    return true;
+}
+
 std::optional<std::string> typing_field(const Ui& ui, unsigned id, float width) {
     FieldEdit& edit = ui.controls.field;
     ImGui::SetNextItemWidth(width);

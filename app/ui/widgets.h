@@ -25,6 +25,11 @@ KeyboardUse keyboard_use(const Ui& ui, unsigned id, const Area& area);
 /// Makes a grid reachable by Tab, whose cells all four arrows go through.
 KeyboardUse grid_keyboard_use(const Ui& ui, unsigned id, const Area& area);
 
+/// Gives the keyboard to a control.
+void give_keyboard(const Ui& ui, unsigned id);
+/// Gives it to the first of the controls drawn since there were `drawn`; false if none was.
+bool give_keyboard_since(const Ui& ui, std::size_t drawn);
+
 /// A button, a check box and a radio button as ImGui draws them, but reachable by Tab, each with a tooltip.
 /// True if pressed; the check box then has its new value.
 bool push_button(const Ui& ui, const char* label, const char* help, float width = 0, bool enabled = true);

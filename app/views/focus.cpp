@@ -335,6 +335,7 @@ void interact_with_matrix(Desk& desk, const Ui& ui, const ShownStage& shown, con
     if (typed) begin_cell(desk, ui, shown, cell);
     if (!painting && !typed && ImGui::IsItemDeactivated() && ImGui::IsItemHovered() && was_click())
         toggle_lock(desk, shown, cell);
+    if (desk.state.reveal.take("locked")) give_keyboard(ui, ImGui::GetID("matrix"));
     use_keys(desk, ui, shown, layout, grid_keyboard_use(ui, ImGui::GetID("matrix"), layout.view()));
 }
 

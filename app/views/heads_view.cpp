@@ -56,7 +56,9 @@ float names_field(Desk& desk, const Ui& ui, const Area& area, float y, float lef
               ink(ui.theme.secondary), "Names");
     ImGui::SetCursorScreenPos({area.max.x - width, y});
     ImGui::SetNextItemWidth(width);
+    const std::size_t drawn = ui.controls.focus.drawn.size();
     line_field(ui, "##names", "head 1; head 2; …", "Names of the heads, in order, separated by ;", names);
+    if (desk.state.reveal.take("head-names")) give_keyboard_since(ui, drawn);
     if (names != desk.document.presentation().head_names) set_option(desk, "head-names", names, "head names");
     return width + label + ui.px(14);
 }

@@ -186,7 +186,9 @@ void mass_field(Desk& desk, const Ui& ui, ImVec2 at) {
         draw_text(list, ui.fonts.body, {at.x, at.y + ui.px(4)}, ink(ui.theme.secondary), "Mass");
     ImGui::SetCursorScreenPos({at.x + label + ui.px(8), at.y - ui.px(1)});
     const auto fill = static_cast<float>((mass - k_least_mass) / (1 - k_least_mass));
+    const std::size_t drawn = ui.controls.focus.drawn.size();
     const DragResult result = drag_field(ui, "mass", percent_text(mass), fill, ui.px(110));
+    if (desk.state.reveal.take("mass")) give_keyboard_since(ui, drawn);
     help_at_rest(ui, std::string(find_option("mass")->help));
     if (result.typed) set_option(desk, "mass", share_typed(*result.typed));
     if (!result.steps) return;

@@ -25,15 +25,18 @@ struct MenuWord {
     std::string text;
     const char* help;
     std::function<void()> items;
+    std::vector<OptionName> settings = {};  ///< that the items set
 };
 
 /// Draws the word with its left end at `left`; returns its right end.
-float menu_word(const Ui& ui, const MenuWord& word, float left, float y) {
+float menu_word(Desk& desk, const Ui& ui, const MenuWord& word, float left, float y) {
     const float width = text_width(ui.fonts.body, word.text);
     ImGui::SetCursorScreenPos({left - ui.px(4), y - ui.px(4)});
     const bool clicked = ImGui::InvisibleButton(word.id, {width + ui.px(8), ui.px(24)});
     const Area area{ImGui::GetItemRectMin(), ImGui::GetItemRectMax()};
-    if (keyboard_use(ui, ImGui::GetID(word.id), area).pressed || clicked) ImGui::OpenPopup(word.id);
+    const bool sought = desk.state.reveal.is_one_of(word.settings);
+    if (sought) give_keyboard(ui, ImGui::GetID(word.id));
+    if (keyboard_use(ui, ImGui::GetID(word.id), area).pressed || clicked || sought) ImGui::OpenPopup(word.id);
     help_at_rest(ui, word.help);
     const bool lit = ImGui::IsItemHovered() || ImGui::IsPopupOpen(word.id);
     draw_text(ImGui::GetWindowDrawList(), ui.fonts.body, {left, y},
@@ -44,6 +47,7 @@ float menu_word(const Ui& ui, const MenuWord& word, float left, float y) {
         word.items();
         ImGui::EndPopup();
     }
+    if (sought) desk.state.reveal = {};
     return left + width;
 }
 
@@ -212,6 +216,7 @@ float tab(Desk& desk, const Ui& ui, const Area& area, float left, const View& of
     const Area place{ImGui::GetItemRectMin(), ImGui::GetItemRectMax()};
     light(ui, view, place);
     const bool pressed = disabled.empty() && keyboard_use(ui, ImGui::GetID(view), place).pressed;
+    if (chosen && desk.state.reveal.take("view")) give_keyboard(ui, ImGui::GetID(view));
     if (disabled.empty() ? clicked || pressed : false) set_option(desk, "view", view);
     const std::string key = shortcut_text(find_action(fmt::format("view.{}", view))->shortcut);
     disabled.empty() ? help_at_rest(ui, fmt::format("{} ({})", of.help, key)) : tooltip(ui, disabled);
@@ -240,42 +245,59 @@ float width_of(const Ui& ui, const std::vector<MenuWord>& words) {
 std::vector<MenuWord> header_words(Desk& desk, const Ui& ui, float room) {
     const MenuWord parameters{"parameters", "parameters ▾", "The matrices that the model learns",
                               [&] { parameter_items(desk, ui); }};
-    const MenuWord layer{"layer", layer_words(desk), "The layer shown", [&] { layer_items(desk, ui); }};
-    const MenuWord head{"head", head_words(desk), "The head shown, or the mean of all",
-                        [&] { head_items(desk, ui); }};
-    const MenuWord range{"range", "range ▾", "The values that the ends of the color map stand for",
-                         [&] { range_items(desk, ui); }};
-    const MenuWord colors{"colors", "colors ▾", "The color map, and numbers in the cells",
-                          [&] { color_items(desk, ui); }};
+    const MenuWord layer{
+        "layer", layer_words(desk), "The layer shown", [&] { layer_items(desk, ui); }, {"layer"}};
+    const MenuWord head{"head",
+                        head_words(desk),
+                        "The head shown, or the mean of all",
+                        [&] { head_items(desk, ui); },
+                        {"head"}};
+    MenuWord range{"range",
+                   "range ▾",
+                   "The values that the ends of the color map stand for",
+                   [&] { range_items(desk, ui); },
+                   {"range", "color-spacing"}};
+    if (pools_pairs(desk)) range.settings.push_back("pooling");
+    const MenuWord colors{"colors",
+                          "colors ▾",
+                          "The color map, and numbers in the cells",
+                          [&] { color_items(desk, ui); },
+                          {"colormap", "values"}};
     MenuWord long_range = range, long_colors = colors;
     long_range.text = range_words(desk);
     long_colors.text = std::string(name_of(desk.document.presentation().colormap)) + " / blue–red ▾";
     const bool has_parameters = desk.document.trace() && !desk.document.trace()->parameters().empty();
-    const auto menu = [](const char* label, const std::function<void()>& items) {
-        if (!ImGui::BeginMenu(label)) return;
-        items();
+    const auto menu = [&desk](const MenuWord& word) {
+        if (desk.state.reveal.is_one_of(word.settings)) ImGui::OpenPopup(word.id);
+        if (!ImGui::BeginMenu(word.id)) return;
+        word.items();
         ImGui::EndMenu();
     };
     const auto others = [menu, has_parameters, range, colors, parameters] {
-        menu("range", range.items);
-        menu("colors", colors.items);
-        if (has_parameters) menu("parameters", parameters.items);
+        menu(range);
+        menu(colors);
+        if (has_parameters) menu(parameters);
     };
+    std::vector<OptionName> of_others = range.settings;
+    of_others.insert(of_others.end(), colors.settings.begin(), colors.settings.end());
     std::vector<std::vector<MenuWord>> ways = {{head, long_range, long_colors}, {head, range, colors}};
     if (has_parameters)
         for (std::vector<MenuWord>& way : ways) way.insert(way.begin(), parameters);
-    ways.push_back({head, {"more", k_more, k_more_help, others}});
+    ways.push_back({head, {"more", k_more, k_more_help, others, of_others}});
     const bool has_layers = shown_layers(desk) > 0;
     if (has_layers)
         for (std::vector<MenuWord>& way : ways)
             way.insert(std::ranges::find(way, head.id, &MenuWord::id), layer);
     for (const std::vector<MenuWord>& way : ways)
         if (width_of(ui, way) <= room) return way;
-    return {{"more", k_more, k_more_help, [menu, has_layers, layer, head, others] {
-                 if (has_layers) menu("layer", layer.items);
-                 menu("head", head.items);
-                 others();
-             }}};
+    of_others.push_back("head");
+    if (has_layers) of_others.push_back("layer");
+    const auto all = [menu, has_layers, layer, head, others] {
+        if (has_layers) menu(layer);
+        menu(head);
+        others();
+    };
+    return {{"more", k_more, k_more_help, all, of_others}};
 }
 
 struct ShownViews {
@@ -318,7 +340,7 @@ void tabs(Desk& desk, const Ui& ui, const Area& area) {
         if (&word != &words.front())
             draw_text(list, ui.fonts.body, {x - ui.px(k_word_gap / 2), y}, ink(ui.theme.secondary), "·",
                       Align::center);
-        x = menu_word(ui, word, x, y) + ui.px(k_word_gap);
+        x = menu_word(desk, ui, word, x, y) + ui.px(k_word_gap);
     }
 }
 

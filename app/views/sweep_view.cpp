@@ -108,8 +108,10 @@ void header(Desk& desk, const Ui& ui, const Area& area, const SweptValues* swept
     }
     ImGui::SetCursorScreenPos({x, y});
     ImGui::SetNextItemWidth(ui.px(140));
+    const std::size_t controls_before = ui.controls.focus.drawn.size();
     if (const auto picked = choice_field(ui, "##sweep", settings, std::string(name_of(sweep))))
         set_option(desk, "sweep", *picked);
+    if (desk.state.reveal.take("sweep")) give_keyboard_since(ui, controls_before);
     help_at_rest(ui, "The setting to sweep");
     x += ui.px(150);
     if (count == 0) return;

@@ -343,6 +343,19 @@ void keep_in_sight(Desk& desk, const Ui& ui, const StripItem& item, float width)
         ImGui::SetScrollX(std::max(0.0f, (left + right - width) / 2));
 }
 
+/// ← and → move the focus from stage to stage.
+void step_through(Desk& desk, const Ui& ui, const std::vector<StripItem>& items, const Area& area) {
+    const unsigned id = ImGui::GetID("stages");
+    if (desk.state.reveal.take("stage")) give_keyboard(ui, id);
+    const int steps = keyboard_use(ui, id, area).steps;
+    const auto at = std::ranges::find_if(items, [&](const StripItem& item) {
+        return focused(desk, item).key().as(StageKey::Part::value) == item.stage->key();
+    });
+    if (steps == 0 || at == items.end()) return;
+    const auto to = std::clamp<std::ptrdiff_t>(at - items.begin() + steps, 0, std::ssize(items) - 1);
+    focus_on(desk, *items[static_cast<std::size_t>(to)].stage);
+}
+
 /// The first stage drawn when the strip is scrolled by `pixels`: stages are drawn whole or not at all.
 std::size_t first_in_sight(const Ui& ui, const std::vector<StripItem>& items, float pixels) {
     std::size_t first = 0;
@@ -388,6 +401,7 @@ void strip(Desk& desk, const Ui& ui, const Area& whole, float gradients) {
     // If the width or the stages change, the position is computed again.
     if (std::exchange(desk.state.strip_width, width + content) != width + content)
         desk.state.stage_in_sight.reset();
+    step_through(desk, ui, items, {whole.min, {whole.min.x + labels + width, whole.max.y}});
     for (const StripItem& item : items) keep_in_sight(desk, ui, item, width);
     const std::size_t first = first_in_sight(ui, items, ImGui::GetScrollX());
     const float scrolled = items.empty() ? 0 : ui.px(items[first].x);
