@@ -74,9 +74,9 @@ protected:
         workspace = std::make_unique<Workspace>(
             state, how, [] {}, shaders);
         // Tests of single rows find them all; what a person sees at first is tested by itself.
-        workspace->controls().folded_sections.clear();
+        workspace->controls().folded_sections->clear();
         for (const auto& [section, name] : choices<OptionSection>())
-            workspace->controls().whole_sections.insert(std::string(name));
+            workspace->controls().whole_sections->insert(std::string(name));
         callbacks = workspace->callbacks();
         window->set_theme(workspace->theme());
         settle();

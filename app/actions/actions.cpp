@@ -845,7 +845,7 @@ const std::array k_actions = {
     Action{"view.reset_layout",
            Menu::view,
            "Reset layout",
-           "Panels have their default widths again, and both are shown",
+           "Both panels are shown in their default widths, and sections are folded as at first",
            {},
            false,
            [](const ActionContext& c) { return !(c.saved.panels == PanelLayout{}); },

@@ -238,10 +238,12 @@ void add_sessions(std::vector<SearchEntry>& entries, const ActionContext& contex
         if (!context.document.trace()) break;
         entries.push_back({"Compare with " + std::string(preset.name), "compare", std::string(preset.help),
                            [&preset](ActionContext& c) {
-                               const auto compared = with_preset(c.document.session(), preset);
+                               const auto compared = with_preset_and_needs(c.document.session(), preset);
                                if (!compared) {
                                    c.interaction.notice = {
-                                       "“" + std::string(preset.name) + "” has no effect on what is shown",
+                                       preset.lacks.empty()
+                                           ? fmt::format("“{}” has no effect on what is shown", preset.name)
+                                           : fmt::format("“{}”: {}", preset.name, preset.lacks),
                                        true};
                                    return;
                                }

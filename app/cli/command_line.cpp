@@ -229,6 +229,15 @@ std::vector<std::string> names_to_print(const Trace& trace, const ExportRequest&
     return names;
 }
 
+/// ": set heads to 2" if a change applies then.
+std::string what_helps(const Session& session, const ComparisonPreset& preset) {
+    for (const OfferedComparison& offered : offered_comparisons(session)) {
+        if (offered.preset != &preset) continue;
+        if (!offered.needs.empty()) return ": set " + offered.needs;
+    }
+    return "";
+}
+
 /// The session with A as `--compare-with` names it: the session of a file; this session, and B is what the
 /// named change or half the steps of training make of it; or this session computed by the CPU.
 Session compared_with(Session session, const std::string& name) {
@@ -248,7 +257,9 @@ Session compared_with(Session session, const std::string& name) {
     }
     if (const ComparisonPreset* preset = find_comparison_preset(name)) {
         std::optional<Session> changed = with_preset(session, *preset);
-        if (!changed) throw UsageError("--compare-with: \"" + name + "\" changes nothing here");
+        if (!changed)
+            throw UsageError(fmt::format("--compare-with: \"{}\" changes nothing here{}", name,
+                                         what_helps(session, *preset)));
         return *changed;
     }
     std::error_code unknown;

@@ -72,7 +72,7 @@ Document::Document(Session session, EvaluateOptions options, std::function<void(
 void Document::change(const std::function<void(Session&)>& edit, const std::string& gesture) {
     const Experiment before = session_.experiment;
     unused_.clear();  // `edit` may throw
-    presets_.reset();
+    comparisons_.reset();
     edit(session_);
     show_existing_parts(session_);
     settle_parameters(before, session_.experiment);
@@ -236,18 +236,14 @@ const std::string& Document::why_unused(const Option& option) {
     return known->second;
 }
 
-const std::vector<const ComparisonPreset*>& Document::presets() {
-    if (!presets_) {
-        presets_.emplace();
-        for (const ComparisonPreset& each : comparison_presets())
-            if (with_preset(session_, each)) presets_->push_back(&each);
-    }
-    return *presets_;
+const std::vector<OfferedComparison>& Document::comparisons() {
+    if (!comparisons_) comparisons_ = offered_comparisons(session_);
+    return *comparisons_;
 }
 
 void Document::session_changed() {
     unused_.clear();
-    presets_.reset();
+    comparisons_.reset();
     if (follows_run_ && !is_of_run()) leave_run();
     if (is_of_run()) run_.trainer().film(untrained(session_.experiment));
     if (variation_) show_beside();

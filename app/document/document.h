@@ -26,11 +26,10 @@
 #include "core/graph/explain.h"
 #include "core/graph/row_steps.h"
 #include "core/learn/variations.h"
+#include "core/session/comparisons.h"
 #include "core/session/options.h"
 
 namespace attnscope {
-
-struct ComparisonPreset;
 
 class Document {
 public:
@@ -42,9 +41,9 @@ public:
     /// why_unused() (core/session/applies.h) for this experiment, computed once for each change, at which
     /// the reference ends.
     const std::string& why_unused(const Option& option);
-    /// The comparisons that would change what is shown, computed once for each change, at which the reference
+    /// offered_comparisons() of this session, computed once for each change, at which the reference
     /// ends.
-    const std::vector<const ComparisonPreset*>& presets();
+    const std::vector<OfferedComparison>& comparisons();
     /// A slot; nullptr if it is not open. The pinned one is as long as something is pinned (Session::pinned).
     const Slot* slot(SlotName name) const;
     /// What the live slot holds: see Slot.
@@ -205,9 +204,9 @@ private:
     void show_beside();
 
     Session session_;
-    std::map<const Option*, std::string> unused_;                  ///< of session_, those that were asked for
-    std::optional<std::vector<const ComparisonPreset*>> presets_;  ///< of session_, if they were asked for
-    std::vector<Home> homes_;                                      ///< one per opened session
+    std::map<const Option*, std::string> unused_;                ///< of session_, those that were asked for
+    std::optional<std::vector<OfferedComparison>> comparisons_;  ///< of session_, if they were asked for
+    std::vector<Home> homes_;                                    ///< one per opened session
     std::size_t home_ = 0;
     History history_;
     std::array<std::optional<Slot>, k_slots.size()> slots_;  ///< by SlotName; the live one is always open

@@ -44,7 +44,7 @@ std::string window_json(const SavedState& state) {
                        {"export_folder", state.export_folder},
                        {"closed_note", state.closed_note},
                        {"toured", state.toured},
-                       {"folded_sections", state.folded_sections},
+                       {"folded_sections", panels.folded_sections},
                        {"panels",
                         {{"experiment_open", panels.experiment_open},
                          {"inspector_open", panels.inspector_open},
@@ -203,7 +203,7 @@ void read_window(SavedState& state, std::string_view text, std::string_view sour
     window.read("export_folder", read.export_folder);
     window.read("closed_note", read.closed_note);
     window.read("toured", read.toured);
-    window.read("folded_sections", read.folded_sections);
+    window.read("folded_sections", read.panels.folded_sections);
     if (const auto panels = window.object("panels")) {
         panels->read("experiment_open", read.panels.experiment_open);
         panels->read("inspector_open", read.panels.inspector_open);

@@ -21,10 +21,13 @@ inline constexpr double k_least_scale = 0.5, k_largest_scale = 4;
 /// The narrowest and the widest that a side panel can be dragged to, at interface scale 1.
 inline constexpr float k_narrowest_panel = 220, k_widest_panel = 520;
 
-/// Which side panels are open, and how wide they are at interface scale 1.
+/// Which side panels are open, how wide they are at interface scale 1, and the sections of the experiment
+/// panel.
 struct PanelLayout {
     bool experiment_open = true, inspector_open = true;
     float experiment_width = 284, inspector_width = 336;
+    std::set<std::string> folded_sections = {"Image", "Position", "Projections"};
+    std::set<std::string> whole_sections = {};  ///< that also show the rows they leave out; not saved
     bool operator==(const PanelLayout&) const = default;
 };
 
@@ -36,8 +39,6 @@ struct SavedState {
     double scale = 1;                       ///< of the interface, k_least_scale … k_largest_scale
     std::string export_folder;
     BackendWish backend = BackendWish::automatic;
-    std::set<std::string> folded_sections = {"Image", "Position",
-                                             "Projections"};  ///< of the experiment panel
     PanelLayout panels;
     bool toured = false;      ///< whether the tour was taken, or left
     std::string closed_note;  ///< the note that was closed; it stays closed until a session is opened

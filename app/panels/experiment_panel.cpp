@@ -144,7 +144,7 @@ void reveal_asked(Desk& desk, const Ui& ui) {
     const Question* question = shown_question(desk);
     if (std::exchange(desk.state.asked, question) == question || !question) return;
     for (const OptionName setting : question->settings)
-        ui.controls.folded_sections.erase(std::string(name_of(option_named(setting).section)));
+        ui.controls.folded_sections->erase(std::string(name_of(option_named(setting).section)));
     if (!question->settings.empty()) desk.state.reveal = {std::string(question->settings.front()), false};
 }
 
@@ -155,7 +155,7 @@ void experiment_panel(Desk& desk, const Ui& ui, const Area& area) {
     ImGui::SetCursorPos({0, ui.px(4)});
     reveal_asked(desk, ui);
     const Option* revealed = find_option(desk.state.reveal.option);
-    if (revealed) ui.controls.folded_sections.erase(std::string(name_of(revealed->section)));
+    if (revealed) ui.controls.folded_sections->erase(std::string(name_of(revealed->section)));
     for (const OptionSection section : mechanism_of(desk.document.experiment()).sections) {
         ui.controls.section.name = name_of(section);
         if (section_header(ui, name_of(section), derived_text(desk, section)))

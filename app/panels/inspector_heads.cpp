@@ -80,6 +80,11 @@ void head_row(const Column& c, const HeadValue& each, const std::optional<ScoreI
              {left + std::max(1.0f, std::abs(each.value) / rows.largest * (right - left)), y + c.ui.px(15)}},
             rows.colors.color(each.value));
     number(value_end, each.value, c.ui.theme.text);
+    std::string help = fmt::format("{}   {}", name, exact_text(each.value));
+    if (score)
+        help += fmt::format("\nscore {}, largest of its row {}", exact_text(score->score),
+                            exact_text(score->largest));
+    help_over(c.ui, {{c.left, y}, {c.right, y + c.ui.px(k_head_row)}}, help);
     if (!score || !bars) return;
     number(largest_end, score->largest, c.ui.theme.secondary);
     number(score_end, score->score, c.ui.theme.secondary);
@@ -87,11 +92,18 @@ void head_row(const Column& c, const HeadValue& each, const std::optional<ScoreI
 
 /// What the columns of numbers are, above them.
 void column_titles(const Column& c, const HeadRows& rows) {
-    constexpr const char* k_titles[] = {"weight", "row max", "score"};
+    struct Title {
+        const char *text, *help;
+    };
+    constexpr Title k_titles[] = {{"weight", "What the softmax makes of the score"},
+                                  {"row max", "The largest score of the row that no mask closes"},
+                                  {"score", "The last score before the mask"}};
     const std::array<float, 3> ends = rows.ends(c);
-    for (std::size_t i = 0; i < ends.size(); ++i)
-        draw_text(c.list, c.ui.fonts.caption, {ends[i], c.y()}, ink(c.ui.theme.faint), k_titles[i],
-                  Align::right);
+    for (std::size_t i = 0; i < ends.size(); ++i) {
+        const float width = draw_text(c.list, c.ui.fonts.caption, {ends[i], c.y()}, ink(c.ui.theme.faint),
+                                      k_titles[i].text, Align::right);
+        help_over(c.ui, {{ends[i] - width, c.y()}, {ends[i], c.y() + c.ui.px(16)}}, k_titles[i].help);
+    }
     c.advance(16);
 }
 

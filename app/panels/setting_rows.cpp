@@ -49,15 +49,15 @@ bool leaves_out(Desk& desk, const Ui& ui, std::string_view option, const std::st
     if (section.empty()) return false;
     ui.controls.section.left_out.push_back({label, why});
     if (desk.state.reveal.option == option && desk.state.reveal.gets_keyboard)
-        ui.controls.whole_sections.insert(section);
-    return !ui.controls.whole_sections.contains(section);
+        ui.controls.whole_sections->insert(section);
+    return !ui.controls.whole_sections->contains(section);
 }
 
 void left_out_line(const Ui& ui) {
     using LeftOutRow = DrawnSection::LeftOutRow;
     const std::vector<LeftOutRow> rows = std::exchange(ui.controls.section.left_out, {});
     if (rows.empty()) return;
-    std::set<std::string>& whole = ui.controls.whole_sections;
+    std::set<std::string>& whole = *ui.controls.whole_sections;
     const std::string& section = ui.controls.section.name;
     const bool shown = whole.contains(section);
     std::string labels, reasons;

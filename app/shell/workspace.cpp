@@ -132,7 +132,8 @@ Workspace::Workspace(SavedState state, EvaluateOptions options, std::function<vo
       processor_(instruction_set()),
       shaders_(std::move(shaders)) {
     interaction_.interface_scale = saved_.scale;
-    controls_.folded_sections = saved_.folded_sections;
+    controls_.folded_sections = &saved_.panels.folded_sections;
+    controls_.whole_sections = &saved_.panels.whole_sections;
     if (saved_.file.empty()) return;
     document_.belongs_to(saved_.file);
     first_reader_.start(saved_.file, [file = saved_.file] { return load_session(file); });
@@ -526,7 +527,6 @@ SavedState Workspace::state() const {
     state.session = document_.session();
     state.file = document_.file();
     state.scale = interaction_.interface_scale;
-    state.folded_sections = controls_.folded_sections;
     return state;
 }
 

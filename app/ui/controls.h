@@ -60,8 +60,8 @@ struct Controls {
     bool explained = false;    ///< a tooltip is shown in this frame
     bool awaits_help = false;  ///< the pointer rests on a control whose help is about to appear
     DrawnSection section;
-    std::set<std::string> folded_sections;  ///< of the experiment panel
-    std::set<std::string> whole_sections;   ///< sections that also show the rows they leave out
+    std::set<std::string>* folded_sections = nullptr;  ///< of the experiment panel
+    std::set<std::string>* whole_sections = nullptr;   ///< sections that also show the rows they leave out
 };
 
 }  // namespace attnscope

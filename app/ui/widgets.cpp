@@ -155,8 +155,9 @@ bool was_click() {
     return io.MouseDragMaxDistanceSqr[0] < io.MouseDragThreshold * io.MouseDragThreshold;
 }
 
-void tooltip(const Ui& ui, const std::string& text) {
-    if (text.empty() || !ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled)) return;
+namespace {
+
+void explain(const Ui& ui, const std::string& text) {
     ui.controls.explained = true;
     ImGui::PushFont(ui.fonts.body);
     ImGui::BeginTooltip();
@@ -165,13 +166,28 @@ void tooltip(const Ui& ui, const std::string& text) {
     ImGui::PopFont();
 }
 
-void help_at_rest(const Ui& ui, const std::string& text) {
+/// Whether the pointer has rested for long enough; else a frame is drawn when it has.
+bool has_rested(const Ui& ui) {
     constexpr float k_rest = 0.5f;  // seconds
-    if (text.empty() || ui.controls.explained || ImGui::IsMouseDown(0) || !ImGui::IsItemHovered()) return;
-    if (compat::rest_time() < k_rest)
-        ui.controls.awaits_help = true;
-    else
-        tooltip(ui, text);
+    if (ui.controls.explained || ImGui::IsMouseDown(0)) return false;
+    if (compat::rest_time() >= k_rest) return true;
+    ui.controls.awaits_help = true;
+    return false;
+}
+
+}  // namespace
+
+void tooltip(const Ui& ui, const std::string& text) {
+    if (!text.empty() && ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled)) explain(ui, text);
+}
+
+void help_at_rest(const Ui& ui, const std::string& text) {
+    if (!text.empty() && ImGui::IsItemHovered() && has_rested(ui)) explain(ui, text);
+}
+
+void help_over(const Ui& ui, const Area& area, const std::string& text) {
+    const bool hovered = ImGui::IsWindowHovered() && area.contains(ImGui::GetIO().MousePos);
+    if (!text.empty() && hovered && has_rested(ui)) explain(ui, text);
 }
 
 std::optional<std::string> choice_field(const Ui& ui, const char* id, std::span<const Choice> choices,
@@ -272,7 +288,7 @@ bool section_header(const Ui& ui, std::string_view title, const std::string& der
     ImGui::SetCursorScreenPos(area.min);
     const bool clicked = ImGui::InvisibleButton(name.c_str(), {area.width(), area.height()});
     const bool hovered = ImGui::IsItemHovered();
-    std::set<std::string>& folded = ui.controls.folded_sections;
+    std::set<std::string>& folded = *ui.controls.folded_sections;
     help_at_rest(ui, folded.contains(name) ? "Show these settings" : "Fold these settings away");
     if (keyboard_use(ui, ImGui::GetID(name.c_str()), area).pressed || clicked)
         if (!folded.erase(name)) folded.insert(name);

@@ -79,6 +79,9 @@ bool was_click();
 
 /// Sets the tooltip of the last item.
 void tooltip(const Ui& ui, const std::string& text);
+/// Sets the tooltip of what is drawn at an area without an item of its own, such as a number; it appears when
+/// the pointer has rested there for half a second.
+void help_over(const Ui& ui, const Area& area, const std::string& text);
 /// Sets the tooltip of an item that is clicked or dragged: it appears when the pointer has rested on the item
 /// for half a second, out of the way of what the person is about to do.
 void help_at_rest(const Ui& ui, const std::string& text);

@@ -5,6 +5,8 @@
 
 namespace attnscope {
 
+inline constexpr float k_most_step_row = 28;  ///< units, the height of a row in the panel of one step
+
 /// Weights N × S of N steps over S source words; without attention the context N × C instead.
 struct AlignmentScene {
     const Trace& trace;

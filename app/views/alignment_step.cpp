@@ -18,7 +18,6 @@ constexpr float k_head = 40;   ///< units above the columns: symbol and descript
 constexpr float k_strip = 24;  ///< units, width of a vector
 constexpr float k_arrow = 30;  ///< units between two columns, with the arrow
 constexpr float k_narrow_arrow = 20;
-constexpr float k_row = 19;  ///< units, height of a written row
 constexpr float k_words = 190, k_least_words = 84;
 constexpr float k_most_bars = 260;
 constexpr float k_narrow = 640;
@@ -141,7 +140,7 @@ void attention(const Column& c, float left, float width) {
         return;
     }
     const AxisPlace words{c.scene.words, c.top, c.area.max.y, c.top,
-                          std::min(c.ui.px(k_row), c.height() / static_cast<float>(c.scene.words))};
+                          std::min(c.ui.px(k_most_step_row), c.height() / static_cast<float>(c.scene.words))};
     const float labels = std::min(0.26f * width, c.ui.px(120)), gap = c.ui.px(10);
     const float each = (width - labels - 2 * gap) / 2, first = left + labels + gap;
     word_labels(c, left + labels, labels, words);

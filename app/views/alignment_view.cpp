@@ -9,6 +9,7 @@
 #include "app/views/alignment_scene.h"
 #include "app/views/focus_layout.h"
 #include "app/views/labels.h"
+#include "app/views/matrix_panel.h"
 #include "app/views/ribbons.h"
 #include "app/views/views.h"
 #include "core/graph/stage_table.h"
@@ -22,7 +23,7 @@ namespace attnscope {
 namespace {
 
 constexpr float k_alignment_header = 56, k_low_alignment_header = 42;
-constexpr float k_most_word_pitch = 40;  ///< units from word to word
+constexpr float k_most_word_pitch = 48;  ///< units from word to word
 constexpr float k_most_column = 88;      ///< units of a cell's width
 constexpr float k_most_alignment = 620;  ///< units between the words
 constexpr float k_beside_words = 8;      ///< gap between words and lines
@@ -31,6 +32,7 @@ constexpr float k_alignment_bar = 72;
 constexpr float k_caption_band = 24;
 constexpr float k_least_step = 132;  ///< units that the step panel needs
 constexpr float k_alignment_step_header = 52;
+constexpr float k_least_step_row = 19;
 constexpr float k_near_ribbon = 6;  ///< units to a line at which it counts as pointed at
 constexpr int k_ribbon_segments = 48,
               k_few_ribbon_segments = 20;  ///< segments of a line; few if there are many lines
@@ -221,6 +223,12 @@ void source(Desk& desk, const Ui& ui, const AlignmentScene& scene, const Alignme
         desk.state.pointing_token = PointedToken{*j, true};
         if (scene.aligned && ImGui::IsMouseReleased(0) && was_click())
             toggle_lock(desk, scene.matrix, {scene.step, *j});
+        std::string help =
+            fmt::format("“{}”: source word {} of {}", legible(scene.word(*j)), *j + 1, scene.words);
+        if (scene.aligned)
+            help += fmt::format("\nweight {} in step {}", exact_text(scene.matrix.at(scene.step, *j)),
+                                scene.step + 1);
+        help_at_rest(ui, help);
     }
     ImDrawList* list = ImGui::GetWindowDrawList();
     const int stride = label_stride(ui, at.words.pitch);
@@ -241,6 +249,8 @@ void steps(Desk& desk, const Ui& ui, const AlignmentScene& scene, const Alignmen
     if (const auto i = word_under_mouse("steps", at.steps_left, at.steps_right, at.steps)) {
         point_at(desk, scene.matrix, step_cell(scene, *i));
         if (ImGui::IsMouseReleased(0) && was_click()) toggle_lock(desk, scene.matrix, step_cell(scene, *i));
+        help_at_rest(ui, fmt::format("step {} of {}: says “{}”\nClick: lock this step", *i + 1, scene.steps(),
+                                     legible(scene.said[static_cast<std::size_t>(*i)])));
     }
     ImDrawList* list = ImGui::GetWindowDrawList();
     const int stride = label_stride(ui, at.steps.pitch), chosen = scene.by_word ? -1 : scene.step;
@@ -288,6 +298,11 @@ void matrix(Desk& desk, const Ui& ui, const AlignmentScene& scene, const Alignme
     walk(desk, scene, grid_keyboard_use(ui, ImGui::GetID("matrix"), at.matrix));
     ImDrawList* list = ImGui::GetWindowDrawList();
     paint_matrix(desk, ui, *list, scene.matrix, at.matrix);
+    cell_numbers(desk, ui, {at.steps, at.columns}, scene.scale, false,
+                 [&](int i, int j) -> std::optional<float> {
+                     if (scene.matrix.closed(i, j)) return std::nullopt;
+                     return scene.matrix.at(i, j);
+                 });
     outline_row(ui, *list, at.matrix, scene.by_word ? -1 : scene.step, scene.steps());
     if (scene.aligned) outline_column(ui, *list, at.matrix, scene.lit_word, scene.words, 0.4f);
     column_labels(ui, scene, at);
@@ -380,9 +395,16 @@ void alignment_view(Desk& desk, const Ui& ui, const Area& area, const std::funct
     header(ui, scene, {{left, area.min.y}, {right, area.max.y}}, low);
     const Area body{{left, area.min.y + ui.px(low ? k_low_alignment_header : k_alignment_header)},
                     {right, area.max.y - ui.px(low ? 8 : 16)}};
-    // The step panel takes what its words need, at most half of the area.
+    // The step panel takes what its words need, and in a high window what the lines leave; at most half of
+    // the area.
+    const float most_of_lines =
+        ui.px(2 * k_caption_band) +
+        ui.px(k_most_word_pitch) * static_cast<float>(std::max(scene.words, scene.steps()));
+    const auto with_rows = [&](float row) {
+        return ui.px(k_alignment_step_header) + ui.px(row) * static_cast<float>(std::max(scene.words, 9));
+    };
     const float liked =
-        ui.px(k_alignment_step_header) + ui.px(19) * static_cast<float>(std::max(scene.words, 9));
+        std::clamp(body.height() - most_of_lines, with_rows(k_least_step_row), with_rows(k_most_step_row));
     float below =
         std::clamp(liked, ui.px(k_least_step), std::max(ui.px(k_least_step), 0.44f * body.height()));
     if (body.height() < ui.px(2 * k_least_step)) below = 0;

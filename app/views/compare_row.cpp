@@ -139,6 +139,18 @@ std::pair<double, double> range_of(const std::vector<BarOfKey>& bars, bool are_w
     return {low, high};
 }
 
+/// The help of a bar: its numbers of A and B in full, and their difference.
+std::string bar_help(const CompareScene& scene, const BarOfKey& bar) {
+    std::string text = legible(scene.b->column_label(bar.column_b));
+    const auto add = [&](const char* name, const std::optional<float>& value) {
+        text += fmt::format("\n{}   {}", name, value ? exact_text(*value) : "none: masked, or not in it");
+    };
+    add("A", bar.a);
+    add("B", bar.b);
+    if (bar.a && bar.b) text += "\nB − A   " + exact_text(double{*bar.b} - double{*bar.a});
+    return text;
+}
+
 }  // namespace
 
 void compare_row(Desk& desk, const Ui& ui, const CompareScene& scene, const Area& area) {
@@ -192,6 +204,7 @@ void compare_row(Desk& desk, const Ui& ui, const CompareScene& scene, const Area
                 draw_text(list, ui.fonts.mono_small, {at, y + ui.px(3)}, color, reading_text(*value),
                           Align::right);
         });
+        help_over(ui, {{area.min.x, y}, {area.max.x, y + pitch}}, bar_help(scene, each));
         y += pitch;
     }
 }

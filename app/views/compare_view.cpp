@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <utility>
 
 #include "app/ui/widgets.h"
@@ -13,6 +14,7 @@
 #include "core/mechanism/mechanisms.h"
 #include "core/number_text.h"
 #include "core/session/comparisons.h"
+#include "core/utf8.h"
 
 namespace attnscope {
 namespace {
@@ -36,7 +38,7 @@ std::string differences_text(const Session& session) {
 }
 
 void apply(Desk& desk, const ComparisonPreset& preset) {
-    if (std::optional<Session> changed = with_preset(desk.document.session(), preset))
+    if (std::optional<Session> changed = with_preset_and_needs(desk.document.session(), preset))
         desk.document.change([&](Session& session) { session = std::move(*changed); });
 }
 
@@ -45,26 +47,58 @@ struct LiveComparison {
     ActionName action;
     std::string_view name;
     const char* help;
-    bool (*applies)(const Document& document);
+    std::string (*lacks)(const Desk& desk);  ///< what a person has to do first; empty: it can be chosen
 };
 constexpr std::array k_live_comparisons = {
     LiveComparison{"compare.steps", k_half_the_steps, "What did the second half of training change?",
-                   [](const Document& document) { return document.experiment().training.step > 1; }},
+                   [](const Desk& desk) {
+                       return std::string(
+                           desk.document.experiment().training.step > 1
+                               ? ""
+                               : "choose a task and press Play first, or open a learned example");
+                   }},
     LiveComparison{"compare.cpu", k_the_cpu, "Does the GPU compute the same numbers?",
-                   [](const Document& document) { return document.backend().on_card; }},
+                   [](const Desk& desk) -> std::string {
+                       if (desk.document.backend().on_card) return "";
+                       const std::string& why = desk.state.why_no_card;
+                       return why.empty() ? "compute on the GPU first" : "needs a GPU: " + why;
+                   }},
 };
 
-/// The presets that would change something, as a menu.
-void preset_items(Desk& desk, const Ui& ui, const Run& run) {
-    const std::vector<const ComparisonPreset*> presets = desk.document.presets();  // a choice ends them
-    for (const ComparisonPreset* preset : presets) {
-        if (ImGui::MenuItem(std::string(preset->name).c_str())) apply(desk, *preset);
-        tooltip(ui, std::string(preset->help));
+/// A comparison as a line of the menu or of the invitation.
+struct ComparisonLine {
+    std::string name, help;
+    bool can_be_chosen;
+    std::function<void()> choose;
+};
+
+/// The comparisons that would change something, then those that need something first.
+std::vector<ComparisonLine> comparison_lines(Desk& desk, const Run& run) {
+    std::vector<ComparisonLine> lines;
+    for (const OfferedComparison& offered : desk.document.comparisons()) {
+        std::string help(offered.preset->help);
+        if (!offered.needs.empty()) help += " Sets " + offered.needs + " first";
+        if (!offered.lacks.empty()) help = capitalized(offered.lacks);
+        lines.push_back({std::string(offered.preset->name), std::move(help), offered.lacks.empty(),
+                         [&desk, preset = offered.preset] { apply(desk, *preset); }});
     }
     for (const LiveComparison& live : k_live_comparisons) {
-        if (!live.applies(desk.document)) continue;
-        if (ImGui::MenuItem(std::string(live.name).c_str())) run(action_named(live.action));
-        tooltip(ui, live.help);
+        const std::string lacks = live.lacks(desk);
+        lines.push_back({std::string(live.name), lacks.empty() ? live.help : capitalized(lacks),
+                         lacks.empty(), [&live, run] { run(action_named(live.action)); }});
+    }
+    std::ranges::stable_partition(lines, &ComparisonLine::can_be_chosen);
+    return lines;
+}
+
+void preset_items(Desk& desk, const Ui& ui, const Run& run) {
+    for (const ComparisonLine& line : comparison_lines(desk, run)) {
+        ImGui::PushStyleVar(ImGuiStyleVar_DisabledAlpha, 1);
+        ImGui::PushStyleColor(ImGuiCol_Text, ink(line.can_be_chosen ? ui.theme.text : ui.theme.secondary));
+        if (ImGui::MenuItem(line.name.c_str(), nullptr, false, line.can_be_chosen)) line.choose();
+        ImGui::PopStyleColor();
+        ImGui::PopStyleVar();
+        tooltip(ui, line.help);
     }
     const Action& parity = action_named("compute.parity");
     if (ImGui::MenuItem("CPU and GPU…")) run(parity);
@@ -125,21 +159,19 @@ void invitation(Desk& desk, const Ui& ui, const Area& area, const Run& run) {
         Align::left, area.width());
     y += ui.px(34);
     const float width = ui.px(190);
-    const auto chosen = [&](const std::string& name, const std::string& help) {
-        if (y + ui.px(26) > area.max.y) return false;
+    for (const ComparisonLine& line : comparison_lines(desk, run)) {
+        if (y + ui.px(26) > area.max.y) return;
+        const ImVec2 text{area.min.x + width + ui.px(16), y + ui.px(4)};
         ImGui::SetCursorScreenPos({area.min.x, y});
-        const bool pressed = small_button(ui, name.c_str(), name, help.c_str(), width);
-        draw_text(list, ui.fonts.body, {area.min.x + width + ui.px(16), y + ui.px(4)},
-                  ink(ui.theme.secondary), help, Align::left, area.width() - width - ui.px(16));
+        if (!line.can_be_chosen)
+            draw_text(list, ui.fonts.body, {area.min.x + width / 2, text.y}, ink(ui.theme.faint), line.name,
+                      Align::center, width);
+        else if (small_button(ui, line.name.c_str(), line.name, line.help.c_str(), width))
+            line.choose();
+        draw_text(list, ui.fonts.body, text, ink(line.can_be_chosen ? ui.theme.secondary : ui.theme.faint),
+                  line.help, Align::left, area.max.x - text.x);
         y += ui.px(32);
-        return pressed;
-    };
-    const std::vector<const ComparisonPreset*> presets = desk.document.presets();  // a choice ends them
-    for (const ComparisonPreset* preset : presets)
-        if (chosen(std::string(preset->name), std::string(preset->help))) apply(desk, *preset);
-    for (const LiveComparison& live : k_live_comparisons)
-        if (live.applies(desk.document) && chosen(std::string(live.name), live.help))
-            run(action_named(live.action));
+    }
 }
 
 // ---- where the two part

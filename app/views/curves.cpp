@@ -7,6 +7,8 @@
 #include <iterator>
 
 #include "app/platform/imgui_compat.h"
+#include "app/ui/widgets.h"
+#include "core/number_text.h"
 
 namespace attnscope {
 namespace {
@@ -79,6 +81,26 @@ void legend(const Ui& ui, const Area& plot, const std::vector<Curve>& curves) {
     }
 }
 
+/// The numbers of the step under the mouse, and what the two scales are.
+void curve_help(const Ui& ui, const Area& plot, const std::vector<Curve>& curves, int last) {
+    const float x = ImGui::GetIO().MousePos.x, share = (x - plot.min.x) / plot.width();
+    const int step = std::clamp(static_cast<int>(std::lround(share * static_cast<float>(last))), 1, last);
+    std::string text = fmt::format("step {}", step), left, right;
+    for (const Curve& curve : curves) {
+        const auto at = static_cast<std::size_t>(step - 1);
+        if (curve.name.empty()) continue;
+        (curve.is_logarithmic ? left : right) += "\n" + curve.name;
+        if (at < curve.values.size())
+            text += fmt::format("\n{}   {}", curve.name,
+                                curve.is_logarithmic ? exact_text(curve.values[at])
+                                                     : fmt::format("{:.1f} %", 100 * curve.values[at]));
+    }
+    const float beside = ui.px(44);
+    help_over(ui, plot, text);
+    help_over(ui, {{plot.min.x - beside, plot.min.y}, {plot.min.x, plot.max.y}}, "Logarithmic:" + left);
+    help_over(ui, {{plot.max.x, plot.min.y}, {plot.max.x + beside, plot.max.y}}, "In percent:" + right);
+}
+
 }  // namespace
 
 void draw_curves(const Ui& ui, const Area& plot, const std::vector<Curve>& curves, int marked) {
@@ -112,6 +134,7 @@ void draw_curves(const Ui& ui, const Area& plot, const std::vector<Curve>& curve
         list->AddLine({x, plot.min.y}, {x, plot.max.y}, ink(ui.theme.text, 0.5f), ui.px(1));
     }
     legend(ui, plot, curves);
+    if (last > 0) curve_help(ui, plot, curves, last);
 }
 
 void draw_step_ticks(const Ui& ui, const Area& area, int last) {

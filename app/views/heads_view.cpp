@@ -147,8 +147,11 @@ float legend(const Ui& ui, const ColorScale& scale, float right, float top) {
         const double share = (i + 0.5) / k_steps;
         list->AddRectFilled({x_of(i), y}, {x_of(i + 1), y + height}, ink(scale.color(scale.value_at(share))));
     }
-    const float low = number(left - ui.px(6), scale.min, Align::right);
-    return right - (left - ui.px(6) - low);
+    const float low = number(left - ui.px(6), scale.min, Align::right), begin = left - ui.px(6) - low;
+    help_over(ui, {{begin, top + ui.px(4)}, {right, top + ui.px(26)}},
+              fmt::format("One range of colors for every head: {} to {}", exact_text(scale.min),
+                          exact_text(scale.max)));
+    return right - begin;
 }
 
 /// Shows a head everywhere: in its layer.
@@ -248,18 +251,19 @@ void texts_below(Desk& desk, const Ui& ui, const Survey& survey, const SurveyedH
     draw_text(list, chosen ? ui.fonts.strong : ui.fonts.caption, {picture.min.x, y},
               ink(chosen ? ui.theme.text : ui.theme.secondary), name, Align::left, picture.width());
     const HeadsOrder& order = desk.state.heads_order;
-    // A name says more than the simple pattern that it matches best.
     const bool is_named =
         order.by == HeadsOrder::By::layer && head.at.head >= 0 &&
         !head_name(desk.document.presentation(), head.stage->shape().heads, head.at.layer, head.at.head)
              .empty();
-    if (is_named && !lit) return;
     const HeadNumber known = number_of(head, order);
     const std::string number = lit ? *lit : number_text_of(known.value);
     const std::string with_name = (lit ? "here" : known.name) + " " + number;
     const float room = picture.width() - text_width(ui.fonts.strong, name) - ui.px(10);
     const bool wide = picture.width() >= ui.px(k_least_numbers);
-    const std::string shown_number = text_width(ui.fonts.caption, with_name) <= room ? with_name : number;
+    const bool fits = text_width(ui.fonts.caption, with_name) <= room;
+    // A name says more than the pattern that it matches best, whose number alone says nothing beside it.
+    if (is_named && !lit && !fits) return;
+    const std::string shown_number = fits ? with_name : number;
     if (wide && text_width(ui.fonts.caption, shown_number) <= room)
         draw_text(list, ui.fonts.caption, {picture.max.x, y}, ink(lit ? ui.theme.text : ui.theme.secondary),
                   shown_number, Align::right);

@@ -475,6 +475,13 @@ void draw_numbers(const Ui& ui, const LinesScene& scene, const LinesPlaces& at, 
         draw_text(ImGui::GetWindowDrawList(), ui.fonts.mono_small,
                   {right, side.place.middle(row) - compat::font_size(*ui.fonts.mono_small) / 2}, ink(color),
                   reading_text(line->weight), Align::right);
+        const std::string of_head = line->head < 0 ? "" : fmt::format("\nhead {}", line->head + 1);
+        help_over(
+            ui,
+            {{right - number + ui.px(4), side.place.begin(row)},
+             {right + ui.px(2), side.place.begin(row + 1)}},
+            fmt::format("{} → {}   {}{}", legible(scene.shown.row_label(line->query)),
+                        legible(scene.shown.column_label(line->key)), exact_text(line->weight), of_head));
     }
 }
 

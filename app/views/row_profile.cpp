@@ -1,8 +1,12 @@
 #include "app/views/row_profile.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
+#include "app/ui/widgets.h"
+#include "core/graph/explain.h"
 #include "core/number_text.h"
 
 namespace attnscope {
@@ -64,8 +68,15 @@ void row_profile(const Ui& ui, const ShownStage& shown, const MatrixPlace& place
                   "Point at a row to see its profile", Align::left, area.width());
         return;
     }
+    const int column = columns.at(ImGui::GetIO().MousePos.x);
+    help_over(
+        ui, area,
+        fmt::format("{} → {}   {}", legible(shown.row_label(row)), legible(shown.column_label(column)),
+                    shown.closed(row, column) ? std::string(k_closed_by_mask) : exact_text(values(column))));
     draw_text(&list, ui.fonts.mono_small, {area.max.x + ui.px(8), area.min.y - ui.px(2)}, ink(ui.theme.faint),
               short_text(ends.high));
+    help_over(ui, {{area.max.x, area.min.y - ui.px(4)}, {area.max.x + ui.px(60), area.max.y + ui.px(4)}},
+              fmt::format("The row from {} to {}", exact_text(ends.low), exact_text(ends.high)));
     if (ends.low < 0)
         draw_text(&list, ui.fonts.mono_small, {area.max.x + ui.px(8), area.max.y - ui.px(12)},
                   ink(ui.theme.faint), short_text(ends.low));

@@ -225,10 +225,21 @@ private:
                               .kind = Kind::products});
         RowStep sum =
             step_of(*context->stage, Kind::sum,
-                    fmt::format("Add up the rows, feature by feature: the sum is the context of “{}”.",
-                                trace_.row_label(*weights_.stage, out_.row)));
+                    fmt::format("Add up the rows, feature by feature: the sum is the context of “{}”. {}",
+                                trace_.row_label(*weights_.stage, out_.row), after_context(decodes)));
         sum.numbers = numbers_of(*context);
         out_.steps.push_back(std::move(sum));
+    }
+
+    /// What the context is used for.
+    std::string after_context(bool decodes) const {
+        if (decodes) return "The decoder's next word depends on it.";
+        const int heads = weights_.stage->shape().heads;
+        const bool projected = trace_.find(StageKey("output"_stage, weights_.stage->layer)) != nullptr;
+        if (heads > 1)
+            return fmt::format("The contexts of all {} heads beside each other{}.", heads,
+                               projected ? ", times W_o, are the output" : " are the output");
+        return projected ? "Times W_o it is the output." : "It is the output.";
     }
 
     const Trace& trace_;

@@ -4,10 +4,13 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <string>
 
 #include "core/error.h"
+#include "core/graph/graph.h"
 #include "core/learn/training_run.h"
+#include "core/mechanism/mechanisms.h"
 #include "core/number_text.h"
 #include "core/session/applies.h"
 #include "core/session/options.h"
@@ -94,6 +97,10 @@ void before_training(Session& session) {
     if (session.experiment.training.step > 0) session.experiment = untrained(std::move(session.experiment));
 }
 
+constexpr NeededSetting k_two_heads[] = {{"heads", "2"}};
+constexpr NeededSetting k_two_layers[] = {{"mechanism", "transformer"}, {"layers", "2"}};
+constexpr NeededSetting k_decoder[] = {{"mechanism", "seq2seq"}};
+
 constexpr std::array k_presets = {
     ComparisonPreset{"another seed", "Is this pattern real, or an artifact of the seed?", "seed",
                      another_seed},
@@ -101,10 +108,11 @@ constexpr std::array k_presets = {
                      [](Session& s) { set(s, "position", "sinusoidal"); }},
     ComparisonPreset{"no positions", "What does attention know about word order without them?", "position",
                      [](Session& s) { set(s, "position", "none"); }},
-    ComparisonPreset{"another head", "How do two heads differ?", "head", another_head},
+    ComparisonPreset{"another head", "How do two heads differ?", "head", another_head, k_two_heads},
     ComparisonPreset{"mean of the heads", "What does this head do that the others do not?", "head",
-                     mean_of_heads},
-    ComparisonPreset{"another layer", "What changes from layer to layer?", "layer", another_layer},
+                     mean_of_heads, k_two_heads},
+    ComparisonPreset{"another layer", "What changes from layer to layer?", "layer", another_layer,
+                     k_two_layers},
     ComparisonPreset{"additive score",
                      "How do dot-product and additive scores differ? Additive ones are not scaled, as in "
                      "Bahdanau et al. 2015",
@@ -127,10 +135,15 @@ constexpr std::array k_presets = {
     ComparisonPreset{"sparsemax", "What does sparsemax set to exactly 0?", "normalizer",
                      [](Session& s) { set(s, "normalizer", "sparsemax"); }},
     ComparisonPreset{"no attention", "What does the decoder know without attention?", "decoder-attention",
-                     [](Session& s) { set(s, "decoder-attention", "none"); }},
-    ComparisonPreset{"without this head", "What does this head contribute?", "ablate", without_head},
-    ComparisonPreset{"before training", "What did training change? Press Play to train it again", "step",
-                     before_training},
+                     [](Session& s) { set(s, "decoder-attention", "none"); }, k_decoder},
+    ComparisonPreset{"without this head", "What does this head contribute?", "ablate", without_head,
+                     k_two_heads},
+    ComparisonPreset{"before training",
+                     "What did training change? Press Play to train it again",
+                     "step",
+                     before_training,
+                     {},
+                     "choose a task and press Play first, or open a learned example"},
 };
 
 }  // namespace
@@ -157,6 +170,43 @@ std::optional<Session> with_preset(const Session& session, const ComparisonPrese
     if (pinned(changed) == before) return std::nullopt;
     changed.pinned = before;
     return changed;
+}
+
+std::optional<Session> with_needs(const Session& session, const ComparisonPreset& preset) {
+    if (preset.needs.empty()) return std::nullopt;
+    Session able = session;
+    const bool valid = succeeds([&] {
+        for (const NeededSetting& each : preset.needs)
+            set_from_text(able, option_named(each.option), std::string(each.value));
+        build(able.experiment);
+    });
+    return valid && with_preset(able, preset) ? std::optional(std::move(able)) : std::nullopt;
+}
+
+std::optional<Session> with_preset_and_needs(const Session& session, const ComparisonPreset& preset) {
+    if (std::optional<Session> changed = with_preset(session, preset)) return changed;
+    const std::optional<Session> able = with_needs(session, preset);
+    return able ? with_preset(*able, preset) : std::nullopt;
+}
+
+std::vector<OfferedComparison> offered_comparisons(const Session& session) {
+    std::vector<OfferedComparison> offered, after;
+    for (const ComparisonPreset& preset : k_presets) {
+        if (with_preset(session, preset)) {
+            offered.push_back({&preset, "", ""});
+            continue;
+        }
+        if (!preset.lacks.empty()) after.push_back({&preset, "", std::string(preset.lacks)});
+        const std::optional<Session> able = with_needs(session, preset);
+        if (!able) continue;
+        std::string needs;
+        for (const NeededSetting& each : preset.needs)
+            if (text_of(session, option_named(each.option)) != each.value)
+                needs += fmt::format("{}{} to {}", needs.empty() ? "" : ", ", each.option.text(), each.value);
+        after.push_back({&preset, std::move(needs), ""});
+    }
+    std::ranges::move(after, std::back_inserter(offered));
+    return offered;
 }
 
 Session exchanged(Session session) {

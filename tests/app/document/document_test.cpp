@@ -37,22 +37,17 @@ TEST_F(DocumentTest, IsStaleUntilItsTraceIsThere) {
 }
 
 TEST_F(DocumentTest, ItsComparisonsAreThoseOfTheSessionAsItIs) {
-    const auto expected = [&] {
-        std::vector<const ComparisonPreset*> presets;
-        for (const ComparisonPreset& each : comparison_presets())
-            if (with_preset(document.session(), each)) presets.push_back(&each);
-        return presets;
-    };
-    const std::vector<const ComparisonPreset*> before = document.presets();
+    const auto expected = [&] { return offered_comparisons(document.session()); };
+    const std::vector<OfferedComparison> before = document.comparisons();
     EXPECT_EQ(before, expected());
     EXPECT_FALSE(before.empty());
     set([](Experiment& e) { e.weighting.mask = {MaskRule{.kind = MaskForm::causal}}; });
-    EXPECT_NE(document.presets(), before) << "the mask is causal already";
-    EXPECT_EQ(document.presets(), expected());
+    EXPECT_NE(document.comparisons(), before) << "the mask is causal already";
+    EXPECT_EQ(document.comparisons(), expected());
     document.undo();
-    EXPECT_EQ(document.presets(), before);
+    EXPECT_EQ(document.comparisons(), before);
     document.open(load_example("bahdanau-alignment"), "");
-    EXPECT_EQ(document.presets(), expected());
+    EXPECT_EQ(document.comparisons(), expected());
 }
 
 TEST_F(DocumentTest, ChangingTheLookAloneComputesNothing) {

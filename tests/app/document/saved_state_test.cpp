@@ -36,7 +36,7 @@ SavedState some_state() {
     state.scale = 1.75;
     state.export_folder = "/pictures";
     state.closed_note = "a note";
-    state.panels = {.experiment_open = false, .inspector_width = 401.5f};
+    state.panels = {.experiment_open = false, .inspector_width = 401.5f, .folded_sections = {"Heads"}};
     return state;
 }
 

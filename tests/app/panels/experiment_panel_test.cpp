@@ -352,8 +352,8 @@ protected:
         as_at_first();
     }
     void as_at_first() {
-        workspace->controls().folded_sections = SavedState{}.folded_sections;
-        workspace->controls().whole_sections.clear();
+        *workspace->controls().folded_sections = PanelLayout{}.folded_sections;
+        workspace->controls().whole_sections->clear();
         settle();
     }
     ImRect row(const char* label) {
@@ -395,11 +395,11 @@ TEST_F(FirstSightTest, AWholeSectionHasAtLeastTheRowsThatApply) {
     for (const std::string& example : example_names()) {
         if (!test::is_visited(row++, 4)) continue;
         see(load_example(example));
-        workspace->controls().folded_sections.clear();
+        workspace->controls().folded_sections->clear();
         settle();
         const auto drawn_before = workspace->controls().focus.drawn.size();
         for (const auto& [section, name] : choices<OptionSection>())
-            workspace->controls().whole_sections.insert(std::string(name));
+            workspace->controls().whole_sections->insert(std::string(name));
         settle();
         EXPECT_GE(workspace->controls().focus.drawn.size(), drawn_before) << example;
     }
@@ -408,9 +408,18 @@ TEST_F(FirstSightTest, AWholeSectionHasAtLeastTheRowsThatApply) {
 TEST_F(FirstSightTest, FoldedSectionsAreKept) {
     see(load_example("scaled-dot-product"));
     click(place_of("/experiment_", {"Heads"}));
-    EXPECT_TRUE(workspace->state().folded_sections.contains("Heads"));
+    EXPECT_TRUE(workspace->state().panels.folded_sections.contains("Heads"));
     click(place_of("/experiment_", {"Image"}));
-    EXPECT_FALSE(workspace->state().folded_sections.contains("Image"));
+    EXPECT_FALSE(workspace->state().panels.folded_sections.contains("Image"));
+}
+
+TEST_F(FirstSightTest, ResettingTheLayoutFoldsSectionsAsAtFirst) {
+    see(load_example("scaled-dot-product"));
+    click(place_of("/experiment_", {"Heads"}));
+    workspace->controls().whole_sections->insert("Heads");
+    EXPECT_FALSE(workspace->state().panels == PanelLayout{});
+    workspace->run(*find_action("view.reset_layout"));
+    EXPECT_TRUE(workspace->state().panels == PanelLayout{});
 }
 
 TEST_F(FirstSightTest, ANumberOfHeadsThatDoesNotDivideOffersADimensionThatItDoes) {

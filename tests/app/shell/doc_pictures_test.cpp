@@ -19,8 +19,8 @@ protected:
     void open(const std::string& example, int width = 1600, int height = 1000) {
         start_noted(Session{}, width, height);
         if (!window) return;
-        workspace->controls().folded_sections = SavedState{}.folded_sections;
-        workspace->controls().whole_sections.clear();
+        *workspace->controls().folded_sections = PanelLayout{}.folded_sections;
+        workspace->controls().whole_sections->clear();
         run([&](ActionContext& c) { open_example(c, example); });
     }
     template <typename Act>

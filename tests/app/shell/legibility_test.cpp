@@ -88,7 +88,7 @@ protected:
     void open_scene(const Scene& scene, const Format& screen) {
         SavedState state;
         start_with(state, session_of(scene), screen.width, screen.height, screen.scale);
-        workspace->controls().whole_sections.clear();
+        workspace->controls().whole_sections->clear();
         document().change(
             [&](Session& s) { s.presentation.locked = load_example(scene.example).presentation.locked; });
         settle();

@@ -32,8 +32,8 @@ protected:
         actions = 0;
         start(load_example("scaled-dot-product"), 1920, 1200);
         if (!window) return;
-        workspace->controls().folded_sections = SavedState{}.folded_sections;  // as at the first start
-        workspace->controls().whole_sections.clear();
+        *workspace->controls().folded_sections = PanelLayout{}.folded_sections;  // as at the first start
+        workspace->controls().whole_sections->clear();
     }
     void press_key(Key key, Mods mods = {}) {
         press(key, mods);
@@ -119,12 +119,12 @@ TEST_F(QuestionsWindowTest, ItsSettingIsMarkedAndInSight) {
         return mark_of(row) != mark_of({"Temperature", "label"});
     };
     const std::vector<std::string> init = {"projection", "Init", "label"};
-    ASSERT_TRUE(workspace->controls().folded_sections.contains("Projections"));
+    ASSERT_TRUE(workspace->controls().folded_sections->contains("Projections"));
     const ImGuiID focus = workspace->controls().focus.id;
     click_at(place_of("attnscope", {"Help"}));
     click_at(place_of("##Popup", {std::string(question.text)}));
     settle();
-    EXPECT_FALSE(workspace->controls().folded_sections.contains("Projections"));
+    EXPECT_FALSE(workspace->controls().folded_sections->contains("Projections"));
     EXPECT_TRUE(is_marked(init));
     EXPECT_FALSE(is_marked({"Factor", "label"}));
     EXPECT_EQ(workspace->controls().focus.id, focus) << "Space and the arrow keys stay the view's";

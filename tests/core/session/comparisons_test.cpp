@@ -67,6 +67,39 @@ TEST(ComparisonsTest, WhatWouldChangeNothingIsNotOffered) {
     EXPECT_FALSE(offers(example("causal"), "causal mask"));
 }
 
+TEST(ComparisonsTest, WhatAPresetNeedsIsOfferedWithIt) {
+    const auto needs_of = [](const Session& session, const char* name) {
+        for (const OfferedComparison& each : offered_comparisons(session))
+            if (each.preset == find_comparison_preset(name))
+                return each.needs + (each.lacks.empty() ? "" : "lacks " + each.lacks);
+        return std::string("not offered");
+    };
+    const Session plain = example("scaled-dot-product");
+    EXPECT_EQ(needs_of(plain, "no scaling"), "");
+    EXPECT_EQ(needs_of(plain, "no mask"), "not offered");
+    EXPECT_EQ(needs_of(plain, "another head"), "heads to 2");
+    EXPECT_EQ(needs_of(plain, "another layer"), "mechanism to transformer");
+    EXPECT_EQ(needs_of(example("multi-head"), "no attention"), "mechanism to seq2seq");
+    EXPECT_TRUE(needs_of(plain, "before training").starts_with("lacks choose a task"));
+    Session odd = plain;
+    odd.experiment.input.dim = 7;
+    EXPECT_EQ(needs_of(odd, "another head"), "not offered") << "two heads do not divide 7";
+    for (const auto& [name, session] : all_examples()) {
+        bool after = false;
+        for (const OfferedComparison& each : offered_comparisons(session)) {
+            SCOPED_TRACE(name + ": " + std::string(each.preset->name));
+            const bool applies = each.needs.empty() && each.lacks.empty();
+            EXPECT_FALSE(applies && std::exchange(after, !applies)) << "what applies comes first";
+            EXPECT_EQ(with_preset(session, *each.preset).has_value(), applies);
+            const auto chosen = with_preset_and_needs(session, *each.preset);
+            EXPECT_EQ(chosen.has_value(), each.lacks.empty());
+            if (!chosen || applies) continue;
+            EXPECT_EQ(chosen->pinned, pinned(*with_needs(session, *each.preset))) << "A has it as well";
+            EXPECT_FALSE(evaluate(chosen->experiment).records.empty());
+        }
+    }
+}
+
 TEST(ComparisonsTest, WithoutAHeadTheStageThatIsShownIsOneThatChanges) {
     for (const char* name : {"multi-head", "learned-induction"}) {
         const auto without = with_preset(example(name), *find_comparison_preset("without this head"));
