@@ -326,7 +326,12 @@ void Document::survey_heads() {
     if (shown.view != ViewKind::heads || is_long(trace())) return surveyor_.forget();
     if (!trace()) return;
     const Stage& stage = surveyed_stage(*trace(), shown);
-    surveyor_.request({trace(), stage.info, {stage.layer, head_on_screen(stage, shown.head).index()}});
+    surveyor_.request(
+        {trace(), stage.info, {stage.layer, head_on_screen(stage, shown.head).index()}, compares_heads_});
+}
+
+void Document::compare_heads(bool pairs) {
+    if (std::exchange(compares_heads_, pairs) != pairs) survey_heads();
 }
 
 void Document::draw_lines_of(std::vector<int> heads) {

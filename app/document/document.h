@@ -63,6 +63,8 @@ public:
     /// The lines of the shown stage of weights for the heads that draw_lines_of() named last, while the lines
     /// view is open; possibly the previous ones.
     const std::shared_ptr<const FoundLines>& lines() const { return line_finder_.known(); }
+    /// Whether survey() also compares every pair of heads.
+    void compare_heads(bool pairs);
     void draw_lines_of(std::vector<int> heads);
     /// The strongest links of the matrix of pairs in focus, while the pipeline is open; nullptr before they
     /// are found. Those of a long text follow its overview.
@@ -246,6 +248,7 @@ private:
     Sweeper sweeper_;
     LineFinder line_finder_;
     LinkFinder link_finder_;
+    bool compares_heads_ = false;
     std::vector<int> heads_with_lines_;  ///< empty: not known yet
     FollowedRun run_;
     const std::function<void()> wake_;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "core/number_text.h"
 #include "core/picture/head_names.h"
 
 namespace attnscope {
@@ -41,6 +42,27 @@ std::vector<const SurveyedHead*> in_order(const Survey& survey, const HeadsOrder
             return number_of(*each, order).value.value_or(-1);
         });
     return heads;
+}
+
+std::string heads_table(const Survey& survey, const HeadsOrder& order, const Presentation& presentation) {
+    std::string text = "head";
+    for (const auto& [score, name] : choices<HeadScore>()) text += "\t" + std::string(name);
+    text += "\tsimilarity to the chosen head";
+    const std::vector<SurveyedHead> single = individual_heads(survey);
+    if (survey.pairs)
+        for (const SurveyedHead& each : single) text += "\tsimilarity to " + name_of_head(each, presentation);
+    text += "\n";
+    for (const SurveyedHead* each : in_order(survey, order)) {
+        text += name_of_head(*each, presentation);
+        for (const std::optional<double>& score : each->scores)
+            text += "\t" + (score ? exact_text(*score) : "");
+        text += "\t" + exact_text(each->similarity);
+        const auto own = std::ranges::find(single, each->at, &SurveyedHead::at) - single.begin();
+        for (int j = 0; survey.pairs && own < std::ssize(single) && j < std::ssize(single); ++j)
+            text += "\t" + exact_text(survey.pairs->values->at(0, static_cast<int>(own), j));
+        text += "\n";
+    }
+    return text;
 }
 
 std::string name_of_head(const SurveyedHead& head, const Presentation& presentation) {

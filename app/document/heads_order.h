@@ -27,6 +27,9 @@ HeadNumber number_of(const SurveyedHead& head, const HeadsOrder& order);
 /// The heads in an order: the largest number first, heads without the number last; or as they stand in the
 /// layers.
 std::vector<const SurveyedHead*> in_order(const Survey& survey, const HeadsOrder& order);
+/// Every head with its numbers, a line each, in this order; with the similarities of every pair, if they are
+/// known. Separated by tabs, for a spreadsheet.
+std::string heads_table(const Survey& survey, const HeadsOrder& order, const Presentation& presentation);
 /// "layer 2, head 3", "head 3: adjective → noun", "mean".
 std::string name_of_head(const SurveyedHead& head, const Presentation& presentation);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/canceled.h"
+#include "core/graph/stage_table.h"
 #include "core/picture/shown_matrix.h"
 
 namespace attnscope {
@@ -104,6 +105,22 @@ void make_ready(const Trace& trace, const Stage& stage, const WantedPictures& wa
                 const std::stop_token& cancel) {
     make_ready(stage, wanted, cancel);
     if (const Stage* mask = trace.find(mask_of(*stage.info))) make_ready(*mask, wanted, cancel);
+}
+
+std::shared_ptr<const Difference> drawable(const Matrix& values, const Matrix& count) {
+    const auto buffer = [](const Matrix& matrix) {
+        Tensor copy(Shape{
+            .heads = 1, .rows = static_cast<int>(matrix.rows()), .columns = static_cast<int>(matrix.cols())});
+        copy.head(0) = matrix;
+        auto result = std::make_shared<const Buffer>(std::move(copy));
+        make_ready(*result, 0);
+        return result;
+    };
+    return std::make_shared<const Difference>(Difference{.facts = {.key = "weights"_stage},
+                                                         .values = buffer(values),
+                                                         .open = buffer(count.cwiseMin(1.0f)),
+                                                         .rows = {},
+                                                         .columns = {}});
 }
 
 }  // namespace attnscope

@@ -2,9 +2,11 @@
 // window does not have to compute it.
 #pragma once
 
+#include <memory>
 #include <stop_token>
 
 #include "core/graph/trace.h"
+#include "core/picture/difference.h"
 #include "core/picture/presentation.h"
 
 namespace attnscope {
@@ -27,5 +29,8 @@ void make_ready(const Trace& trace, const Stage& stage, const WantedPictures& wa
 
 /// Computes and caches what drawing one matrix, a head of a buffer, asks for.
 void make_ready(const Buffer& buffer, int head);
+
+/// A matrix that no stage holds, ready to be drawn as a difference is: hatched where `count` is 0.
+std::shared_ptr<const Difference> drawable(const Matrix& values, const Matrix& count);
 
 }  // namespace attnscope

@@ -1,5 +1,8 @@
 #include "app/document/surveyor.h"
 
+#include <algorithm>
+#include <iterator>
+
 #include "app/document/readiness.h"
 #include "core/error.h"
 #include "core/mechanism/mechanisms.h"
@@ -13,13 +16,27 @@ const Stage& surveyed_stage(const Trace& trace, const Presentation& presentation
     return of_pairs && info.unit != Unit::boolean ? focused : main_stage(trace);
 }
 
+std::vector<SurveyedHead> individual_heads(const Survey& survey) {
+    std::vector<SurveyedHead> heads;
+    std::ranges::copy_if(survey.heads, std::back_inserter(heads),
+                         [](const SurveyedHead& each) { return each.at.head >= 0; });
+    return heads;
+}
+
 Survey surveyed(SurveyRequest request, const Survey* before, const std::stop_token& cancel) {
     Survey survey{std::move(request), {}, ""};
-    const auto& [trace, stage, chosen] = survey.of;
+    const auto& [trace, stage, chosen, pairs] = survey.of;
+    const auto compare_pairs = [&] {
+        if (!pairs || survey.pairs) return;
+        const Matrix alike = similarities(individual_heads(survey), cancel);
+        survey.pairs = drawable(alike, Matrix::Ones(alike.rows(), alike.cols()));
+    };
     try {
         if (before && before->of.trace == trace && before->of.stage == stage && before->problem.empty()) {
             survey.heads = before->heads;
+            survey.pairs = before->pairs;
             compare_with(survey.heads, chosen, cancel);
+            compare_pairs();
             return survey;
         }
         survey.heads = survey_heads(*trace, *stage, cancel);
@@ -30,6 +47,7 @@ Survey surveyed(SurveyRequest request, const Survey* before, const std::stop_tok
             make_ready(*trace, *each.stage, {head}, cancel);
         }
         compare_with(survey.heads, chosen, cancel);
+        compare_pairs();
     } catch (const Canceled&) {
         throw;
     } catch (const std::exception& error) {

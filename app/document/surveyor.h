@@ -9,6 +9,7 @@
 
 #include "app/document/newest.h"
 #include "core/graph/head_scores.h"
+#include "core/picture/difference.h"
 #include "core/picture/presentation.h"
 
 namespace attnscope {
@@ -18,6 +19,7 @@ struct SurveyRequest {
     std::shared_ptr<const Trace> trace;
     const StageInfo* stage;
     HeadPosition chosen;
+    bool pairs = false;  ///< also how alike any two heads are
     bool operator==(const SurveyRequest&) const = default;
 };
 
@@ -25,7 +27,12 @@ struct Survey {
     SurveyRequest of;
     std::vector<SurveyedHead> heads;
     std::string problem;  ///< why they are not known; empty: they are
+    std::shared_ptr<const Difference> pairs =
+        nullptr;  ///< similarities() of individual_heads(), if asked for
 };
+
+/// The heads of a survey without the means over heads.
+std::vector<SurveyedHead> individual_heads(const Survey& survey);
 
 /// Scores every head and caches what drawing all of them asks for. `before` is an earlier survey, whose
 /// scores are reused if it is of the same trace. Throws Canceled.

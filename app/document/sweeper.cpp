@@ -15,22 +15,6 @@ namespace {
 /// The limit on the cells of all frames of the shown stage together.
 constexpr std::size_t k_most_cells = std::size_t{1} << 25;
 
-std::shared_ptr<const Difference> drawable(const Matrix& values, const Matrix& count) {
-    const auto buffer = [](const Matrix& matrix) {
-        Tensor copy(Shape{
-            .heads = 1, .rows = static_cast<int>(matrix.rows()), .columns = static_cast<int>(matrix.cols())});
-        copy.head(0) = matrix;
-        auto result = std::make_shared<const Buffer>(std::move(copy));
-        make_ready(*result, 0);
-        return result;
-    };
-    return std::make_shared<const Difference>(Difference{.facts = {.key = "weights"_stage},
-                                                         .values = buffer(values),
-                                                         .open = buffer(count.cwiseMin(1.0f)),
-                                                         .rows = {},
-                                                         .columns = {}});
-}
-
 /// Whether k_swept_seeds traces like this one fit.
 bool is_small(const Trace& trace, const Stage& shown) {
     constexpr std::size_t k_most_bytes = std::size_t{1} << 28;  // of all traces together

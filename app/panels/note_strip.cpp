@@ -172,7 +172,7 @@ void note_strip(Desk& desk, const Ui& ui, const Area& area, const std::function<
     const float left = area.min.x + ui.px(k_note_margin), top = area.min.y + ui.px(k_padding + 1);
     ImGui::SetCursorScreenPos({left, area.min.y});
     ImGui::InvisibleButton("note", {note.width, area.height()});
-    if (note.cut) tooltip(ui, desk.document.session().note);
+    if (note.cut) tooltip(ui, note_title(desk.document) + "\n" + desk.document.session().note);
     draw_text(list, ui.fonts.strong, {left, top}, ink(ui.theme.text), note.name);
     for (std::size_t i = 0; i < note.lines.size(); ++i)
         draw_text(list, ui.fonts.body,

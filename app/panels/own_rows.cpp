@@ -56,8 +56,7 @@ void feed_forward_row(Desk& desk, const Ui& ui, const Option& option) {
     const int least = is_stack ? 0 : 1, most = 4 * k_max_dim;
     const int units = is_stack ? e.attention.feed_forward_size : e.feed_forward_columns();
     std::string shown = std::to_string(units);
-    if (e.attention.feed_forward_size == 0)
-        shown = is_stack ? "none, attention only" : fmt::format("4 d = {}", units);
+    if (e.attention.feed_forward_size == 0) shown = is_stack ? "none" : fmt::format("4 d = {}", units);
     whole_row(desk, ui, option, shown, logarithmic_fill(units, most),
               [=](int steps) { return std::clamp(units + steps, least, most); });
 }

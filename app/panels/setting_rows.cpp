@@ -75,7 +75,7 @@ void left_out_line(const Ui& ui) {
     ImGui::SetCursorScreenPos(area.min);
     const bool clicked = ImGui::InvisibleButton("show", {area.width(), area.height()});
     const bool hovered = ImGui::IsItemHovered();
-    tooltip(ui, reasons);
+    tooltip(ui, "+ " + labels + "\n" + reasons);
     if (keyboard_use(ui, ImGui::GetID("show"), area).pressed || clicked)
         if (!whole.erase(section)) whole.insert(section);
     const float room = right - left;
@@ -118,7 +118,7 @@ bool row_label(const Ui& ui, const RowPlace& place, const std::string& label, st
     const float width = place.left - place.label - ui.px(4);
     ImGui::SetCursorPos({place.label, place.top});
     ImGui::InvisibleButton("label", {width, ui.px(k_row_height)});
-    tooltip(ui, tip);
+    tooltip(ui, text_width(ui.fonts.body, label) > width ? label + "\n" + tip : tip);
     const bool reset = enabled && ImGui::IsItemClicked(ImGuiMouseButton_Right);
     ImDrawList* list = ImGui::GetWindowDrawList();
     const float text_top = place.at.y + ui.px(5.5f);

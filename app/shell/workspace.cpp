@@ -498,6 +498,8 @@ void Workspace::begin_frame() {
     controls_.lit = interaction_.tour.control();
     controls_.lit_area = {};
     controls_.explained = controls_.awaits_help = false;
+    const auto [left, top, right, bottom] = controls_.rests_over;
+    if (!Area{{left, top}, {right, bottom}}.contains(ImGui::GetIO().MousePos)) controls_.rests_over = {};
     ControlFocus& control = controls_.focus;
     control.drawn.clear();
     control.on_grid = false;

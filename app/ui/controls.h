@@ -55,10 +55,12 @@ struct Controls {
     ControlFocus focus;
     std::string lit;  ///< name of the control that the tour points at; empty: none
     std::array<float, 4>
-        lit_area{};            ///< where it stands in this frame: left, top, right, bottom; 0: not drawn
-    bool disabled = false;     ///< the row being drawn does not apply
-    bool explained = false;    ///< a tooltip is shown in this frame
-    bool awaits_help = false;  ///< the pointer rests on a control whose help is about to appear
+        lit_area{};          ///< where it stands in this frame: left, top, right, bottom; 0: not drawn
+    bool disabled = false;   ///< the row being drawn does not apply
+    bool explained = false;  ///< a tooltip is shown in this frame
+    std::array<float, 4> rests_over{};  ///< what help_over() explains: left, top, right, bottom
+    float rested = 0;                   ///< seconds that the pointer has been there
+    bool awaits_help = false;           ///< the pointer rests on a control whose help is about to appear
     DrawnSection section;
     std::set<std::string>* folded_sections = nullptr;  ///< of the experiment panel
     std::set<std::string>* whole_sections = nullptr;   ///< sections that also show the rows they leave out

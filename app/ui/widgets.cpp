@@ -166,11 +166,12 @@ void explain(const Ui& ui, const std::string& text) {
     ImGui::PopFont();
 }
 
-/// Whether the pointer has rested for long enough; else a frame is drawn when it has.
-bool has_rested(const Ui& ui) {
-    constexpr float k_rest = 0.5f;  // seconds
+/// Whether the pointer, which has rested for so many seconds, has rested for long enough; else a frame is
+/// drawn when it has.
+bool has_rested(const Ui& ui, float seconds) {
+    constexpr float k_rest = 0.5f;
     if (ui.controls.explained || ImGui::IsMouseDown(0)) return false;
-    if (compat::rest_time() >= k_rest) return true;
+    if (seconds >= k_rest) return true;
     ui.controls.awaits_help = true;
     return false;
 }
@@ -182,12 +183,22 @@ void tooltip(const Ui& ui, const std::string& text) {
 }
 
 void help_at_rest(const Ui& ui, const std::string& text) {
-    if (!text.empty() && ImGui::IsItemHovered() && has_rested(ui)) explain(ui, text);
+    if (!text.empty() && ImGui::IsItemHovered() && has_rested(ui, compat::rest_time())) explain(ui, text);
 }
 
 void help_over(const Ui& ui, const Area& area, const std::string& text) {
-    const bool hovered = ImGui::IsWindowHovered() && area.contains(ImGui::GetIO().MousePos);
-    if (!text.empty() && hovered && has_rested(ui)) explain(ui, text);
+    if (text.empty() || !area.contains(ImGui::GetIO().MousePos) || !ImGui::IsWindowHovered()) return;
+    const std::array<float, 4> place{area.min.x, area.min.y, area.max.x, area.max.y};
+    const bool is_new = std::exchange(ui.controls.rests_over, place) != place;
+    ui.controls.rested = is_new ? 0 : ui.controls.rested + ImGui::GetIO().DeltaTime;
+    if (has_rested(ui, ui.controls.rested)) explain(ui, text);
+}
+
+float draw_fitted(const Ui& ui, ImFont* font, ImVec2 at, Rgb8 color, const std::string& text, float width) {
+    const float drawn = draw_text(ImGui::GetWindowDrawList(), font, at, ink(color), text, Align::left, width);
+    if (width > 0 && text_width(font, text) > width)
+        help_over(ui, {at, {at.x + drawn, at.y + compat::font_size(*font) * 1.2f}}, text);
+    return drawn;
 }
 
 std::optional<std::string> choice_field(const Ui& ui, const char* id, std::span<const Choice> choices,

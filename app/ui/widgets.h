@@ -82,6 +82,9 @@ void tooltip(const Ui& ui, const std::string& text);
 /// Sets the tooltip of what is drawn at an area without an item of its own, such as a number; it appears when
 /// the pointer has rested there for half a second.
 void help_over(const Ui& ui, const Area& area, const std::string& text);
+/// Draws a text at its left end, cut at `width`; a cut text is shown whole while the pointer rests on it.
+/// Returns the width drawn.
+float draw_fitted(const Ui& ui, ImFont* font, ImVec2 at, Rgb8 color, const std::string& text, float width);
 /// Sets the tooltip of an item that is clicked or dragged: it appears when the pointer has rested on the item
 /// for half a second, out of the way of what the person is about to do.
 void help_at_rest(const Ui& ui, const std::string& text);

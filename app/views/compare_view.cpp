@@ -141,9 +141,9 @@ void header(Desk& desk, const Ui& ui, const Area& area, const Run& run) {
     if (!pinned) return;
     const float label = draw_text(list, ui.fonts.strong, {area.min.x, below}, ink(ui.theme.text),
                                   differ.empty() ? "A and B are the same" : "A → B");
-    draw_text(list, ui.fonts.body, {area.min.x + label + ui.px(12), below}, ink(ui.theme.secondary),
-              differ.empty() ? "Change any setting: B follows, A stays" : differ, Align::left,
-              area.width() - label - ui.px(12));
+    draw_fitted(ui, ui.fonts.body, {area.min.x + label + ui.px(12), below}, ui.theme.secondary,
+                differ.empty() ? "Change any setting: B follows, A stays" : differ,
+                area.width() - label - ui.px(12));
 }
 
 /// The presets as buttons with the question that each answers, while nothing is pinned.
@@ -153,10 +153,10 @@ void invitation(Desk& desk, const Ui& ui, const Area& area, const Run& run) {
     draw_text(list, ui.fonts.title, {area.min.x, y}, ink(ui.theme.text),
               "Compare the current experiment with …", Align::left, area.width());
     y += ui.px(30);
-    draw_text(
-        list, ui.fonts.body, {area.min.x, y}, ink(ui.theme.secondary),
+    draw_fitted(
+        ui, ui.fonts.body, {area.min.x, y}, ui.theme.secondary,
         "A choice pins the current experiment as A and changes one setting. Or pin it (P) and change any.",
-        Align::left, area.width());
+        area.width());
     y += ui.px(34);
     const float width = ui.px(190);
     for (const ComparisonLine& line : comparison_lines(desk, run)) {
@@ -168,8 +168,8 @@ void invitation(Desk& desk, const Ui& ui, const Area& area, const Run& run) {
                       Align::center, width);
         else if (small_button(ui, line.name.c_str(), line.name, line.help.c_str(), width))
             line.choose();
-        draw_text(list, ui.fonts.body, text, ink(line.can_be_chosen ? ui.theme.secondary : ui.theme.faint),
-                  line.help, Align::left, area.max.x - text.x);
+        draw_fitted(ui, ui.fonts.body, text, line.can_be_chosen ? ui.theme.secondary : ui.theme.faint,
+                    line.help, area.max.x - text.x);
         y += ui.px(32);
     }
 }
@@ -184,10 +184,12 @@ std::string largest_text(const StageComparison& stage) {
 }
 
 std::string card_help(const CompareScene& scene, const StageComparison& stage) {
-    if (std::string why = why_not_compared(stage); !why.empty()) return why;
-    std::string text = stage.differs() ? fmt::format("largest |B − A| {}, {:.3g} of A's largest value",
-                                                     exact_text(stage.largest), stage.relative)
-                                       : "bit-identical";
+    const std::string heading = stage_heading(*stage.key.stage) + "\n";
+    if (const std::string why = why_not_compared(stage); !why.empty()) return heading + why;
+    std::string text = heading;
+    text += stage.differs() ? fmt::format("largest |B − A| {}, {:.3g} of A's largest value",
+                                          exact_text(stage.largest), stage.relative)
+                            : "bit-identical";
     if (stage.at)
         if (const auto shown = shown_of(scene.comparison->of.b, stage.key))
             text += fmt::format("\nat {} · {}", legible(shown->row_label(stage.at->row)),
@@ -256,9 +258,9 @@ float cards(Desk& desk, const Ui& ui, const CompareScene& scene, const Area& are
     const float title =
         draw_text(list, ui.fonts.strong, area.min, ink(ui.theme.text),
                   first ? "First difference: " + stage_heading(*first->key.stage) : "No stage differs");
-    draw_text(list, ui.fonts.caption, {area.min.x + title + ui.px(12), area.min.y + ui.px(2)},
-              ink(ui.theme.secondary), "largest |B − A| of each stage, and as a share of A's largest value",
-              Align::left, area.width() - title - ui.px(12));
+    draw_fitted(ui, ui.fonts.caption, {area.min.x + title + ui.px(12), area.min.y + ui.px(2)},
+                ui.theme.secondary, "largest |B − A| of each stage, and as a share of A's largest value",
+                area.width() - title - ui.px(12));
     const auto count = static_cast<float>(scene.comparison->stages.size());
     const float gap = ui.px(k_card_gap), least = ui.px(k_card_width);
     const float width = std::max(least, std::min(ui.px(120), (area.width() + gap) / count - gap));

@@ -85,12 +85,13 @@ void header(Desk& desk, const Ui& ui, const Area& area, const Trace& trace, cons
                                   stage_heading(stage.key()), Align::left, right - left);
     ImGui::SetCursorScreenPos({left, y});
     ImGui::InvisibleButton("stage title", {std::max(1.0f, right - left), ui.px(28)});
-    if (ImGui::IsItemHovered()) help_at_rest(ui, stage_help(trace, stage));
     const HeadChoice head = head_on_screen(stage, desk.document.presentation().head);
     const std::string designed = is_designed(trace.experiment) ? "  ·  designed" : "";
     const std::string facts = (shown ? formula_shown(trace, stage, head) : formula(trace, stage)) + designed;
     const float room = right - left - width - ui.px(16);
     const bool fits = text_width(ui.fonts.body, facts) <= room;
+    const bool is_cut = text_width(ui.fonts.caption, facts) > room;
+    if (ImGui::IsItemHovered()) help_at_rest(ui, stage_help(trace, stage) + (is_cut ? "\n" + facts : ""));
     if (room > ui.px(24))
         draw_text(list, fits ? ui.fonts.body : ui.fonts.caption,
                   {left + width + ui.px(16), y + ui.px(fits ? 7 : 9)}, ink(ui.theme.secondary), facts,

@@ -9,11 +9,13 @@
 #include "app/document/heads_order.h"
 #include "app/ui/widgets.h"
 #include "app/views/choosing.h"
+#include "app/views/labels.h"
 #include "app/views/matrix_panel.h"
 #include "app/views/tile_grid.h"
 #include "app/views/views.h"
 #include "core/mechanism/mechanisms.h"
 #include "core/number_text.h"
+#include "core/picture/colormap.h"
 #include "core/picture/head_names.h"
 #include "core/session/applies.h"
 #include "core/utf8.h"
@@ -24,6 +26,7 @@ namespace {
 using Run = std::function<void(const Action&)>;
 
 constexpr float k_heads_margin = 18, k_heads_header = 62, k_least_numbers = 96;
+constexpr float k_least_with_pairs = 420, k_most_pair = 56;
 constexpr float k_crosshair = 5;  ///< units; the length of its arms from the middle
 
 std::string number_text_of(const std::optional<double>& number) {
@@ -63,6 +66,11 @@ float names_field(Desk& desk, const Ui& ui, const Area& area, float y, float lef
     return width + label + ui.px(14);
 }
 
+void copy_numbers(Desk& desk, const Ui& ui, const Survey& survey) {
+    ui.copy(heads_table(survey, desk.state.heads_order, desk.document.presentation()));
+    desk.state.notice = {fmt::format("copied the numbers of {} heads", survey.heads.size()), false};
+}
+
 /// `taken` is the width at the right end of the first line that something else has.
 void header(Desk& desk, const Ui& ui, const Area& area, const Survey* survey, const Stage& stage,
             float taken) {
@@ -73,11 +81,11 @@ void header(Desk& desk, const Ui& ui, const Area& area, const Survey* survey, co
                                   capitalized(stage_heading(*stage.info)) + " of every head");
     const std::string count = layers > 1 ? fmt::format("{} layers × {} heads", layers, heads)
                                          : fmt::format("{} head{}", heads, heads == 1 ? "" : "s");
-    draw_text(list, ui.fonts.body, {area.min.x + title + ui.px(14), area.min.y + ui.px(7)},
-              ink(ui.theme.secondary),
-              count + "  ·  click a head to show it everywhere, Shift+click to compare it" +
-                  (can_ablate(trace) ? ", right-click to ablate it" : ""),
-              Align::left, std::max(ui.px(20), area.width() - title - ui.px(28) - taken));
+    draw_fitted(ui, ui.fonts.body, {area.min.x + title + ui.px(14), area.min.y + ui.px(7)},
+                ui.theme.secondary,
+                count + "  ·  click a head to show it everywhere, Shift+click to compare it" +
+                    (can_ablate(trace) ? ", right-click to ablate it" : ""),
+                std::max(ui.px(20), area.width() - title - ui.px(28) - taken));
     const float y = area.min.y + ui.px(34), label = text_width(ui.fonts.body, "Sort by") + ui.px(10);
     draw_text(list, ui.fonts.body, {area.min.x, y + ui.px(4)}, ink(ui.theme.secondary), "Sort by");
     const auto help_of_order = [](const HeadsOrder& order) -> std::string {
@@ -99,18 +107,25 @@ void header(Desk& desk, const Ui& ui, const Area& area, const Survey* survey, co
         order = *std::ranges::find(orders, *picked, name_of_order);
     }
     help_at_rest(ui, "The order of the heads");
+    const float copy = text_width(ui.fonts.body, "Copy") + ui.px(20),
+                controls = ui.px(244) + copy + ui.px(14);
+    if (survey && survey->problem.empty()) {
+        ImGui::SetCursorScreenPos({area.min.x + label + ui.px(238), y});
+        if (small_button(ui, "copy numbers", "Copy",
+                         "Copies the numbers of every head as a table, for a spreadsheet", copy))
+            copy_numbers(desk, ui, *survey);
+    }
     const std::string help = order.by == HeadsOrder::By::similarity
-                                 ? "similarity: the overlap with the chosen head's weights, 0 to 1"
+                                 ? "similarity: the overlap of the weights, 0 to 1"
                              : order.by == HeadsOrder::By::score
                                  ? fmt::format("{}: {}", name_of(order.score), help_of(order.score))
-                                 : "below each head: its name, or the pattern that it matches best, 0 to 1";
+                                 : "below each head: the pattern that it matches best, 0 to 1";
     const std::string text = survey && !survey->problem.empty() ? survey->problem : help;
-    const float names =
-        names_field(desk, ui, area, y, label + ui.px(244), text_width(ui.fonts.caption, text));
-    const float room = area.width() - label - ui.px(244) - names;
+    const float names = names_field(desk, ui, area, y, label + controls, text_width(ui.fonts.caption, text));
+    const float room = area.width() - label - controls - names;
     if (room >= ui.px(60))
-        draw_text(list, ui.fonts.caption, {area.min.x + label + ui.px(244), y + ui.px(6)},
-                  ink(ui.theme.faint), text, Align::left, room);
+        draw_text(list, ui.fonts.caption, {area.min.x + label + controls, y + ui.px(6)}, ink(ui.theme.faint),
+                  text, Align::left, room);
 }
 
 /// One range for all: 0 … 1 for weights, else that of all heads of all layers.
@@ -301,6 +316,68 @@ void words_of(const Desk& desk, const Ui& ui, const ShownStage& shown, const Are
                   lit_column(lit, *shown.stage->info), words.above);
 }
 
+/// How alike any two heads are: heads × heads, 0 … 1. A click chooses a row's head.
+void pairs(Desk& desk, const Ui& ui, const Survey& survey, const Area& area) {
+    ImDrawList* list = ImGui::GetWindowDrawList();
+    draw_text(list, ui.fonts.strong, area.min, ink(ui.theme.text), "Similarity of every pair", Align::left,
+              area.width());
+    if (!survey.pairs) {
+        draw_text(list, ui.fonts.body, {area.min.x, area.min.y + ui.px(24)}, ink(ui.theme.secondary),
+                  "Comparing every pair…", Align::left, area.width());
+        return;
+    }
+    const Presentation& presentation = desk.document.presentation();
+    const std::vector<SurveyedHead> heads = individual_heads(survey);
+    const int count = static_cast<int>(heads.size());
+    const bool layers = heads.front().at.layer > 0;
+    const auto label = [&](int i) {
+        const HeadPosition& at = heads[static_cast<std::size_t>(i)].at;
+        return layers ? fmt::format("{}.{}", at.layer, at.head + 1) : std::to_string(at.head + 1);
+    };
+    const float left = area.min.x + longest_text(ui, count, label) + ui.px(10), top = area.min.y + ui.px(46);
+    const float pitch = std::min({(area.max.x - left) / static_cast<float>(count),
+                                  (area.max.y - top) / static_cast<float>(count), ui.px(k_most_pair)});
+    if (pitch < 1) return;
+    const float side = pitch * static_cast<float>(count);
+    const MatrixPlace place{{count, top, top + side, top, pitch}, {count, left, left + side, left, pitch}};
+    const ColorScale scale{&colormap_of(presentation.colormap), 0, 1};
+    paint_difference(desk, ui, *list, survey.pairs, place.whole(), scale);
+    const Buffer& values = *survey.pairs->values;
+    cell_numbers(desk, ui, place, scale, false,
+                 [&](int i, int j) { return std::optional(values.at(0, i, j)); });
+    ImGui::SetCursorScreenPos(place.view().min);
+    ImGui::InvisibleButton("pairs", {side, side});
+    const bool hovered = ImGui::IsItemHovered();
+    const Cell cell = place.at(ImGui::GetIO().MousePos);
+    if (hovered) {
+        const auto name = [&](int i) {
+            return name_of_head(heads[static_cast<std::size_t>(i)], presentation);
+        };
+        tooltip(ui, fmt::format("{} and {}   {}\nClick: choose {}", name(cell.row), name(cell.column),
+                                exact_text(values.at(0, cell.row, cell.column)), name(cell.row)));
+        if (ImGui::IsMouseReleased(0) && was_click()) press(desk, heads[static_cast<std::size_t>(cell.row)]);
+    }
+    const auto chosen = std::ranges::find(heads, survey.of.chosen, &SurveyedHead::at) - heads.begin();
+    const int row = hovered          ? cell.row
+                    : chosen < count ? static_cast<int>(chosen)
+                                     : -1,
+              column = hovered ? cell.column : -1;
+    outline_row(ui, *list, place.whole(), row, count);
+    outline_column(ui, *list, place.whole(), column, count, 0.4f);
+    const int stride = label_stride(ui, pitch);
+    const float half = compat::font_size(*ui.fonts.caption) / 2;
+    for (int i = 0; i < count; ++i) {
+        if (label_shown(i, stride, row))
+            draw_text(list, ui.fonts.caption, {left - ui.px(6), place.rows.middle(i) - half},
+                      ink(i == row ? ui.theme.text : ui.theme.secondary), label(i), Align::right);
+        const int across = std::max(
+            stride, static_cast<int>(std::ceil((longest_text(ui, count, label) + ui.px(4)) / pitch)));
+        if (label_shown(i, across, column))
+            draw_text(list, ui.fonts.caption, {place.columns.middle(i), top - ui.px(6) - 2 * half},
+                      ink(i == column ? ui.theme.text : ui.theme.secondary), label(i), Align::center);
+    }
+}
+
 /// The mouse on a tile points at the cell of its matrix.
 void point_in(Desk& desk, const ShownStage& shown, const Area& picture) {
     const ImVec2 mouse = ImGui::GetIO().MousePos;
@@ -361,6 +438,8 @@ void heads_view(Desk& desk, const Ui& ui, const Area& area, const Run&) {
     const float margin = ui.px(k_heads_margin);
     const Area inside{{area.min.x + margin, area.min.y + ui.px(12)},
                       {area.max.x - margin, area.max.y - ui.px(10)}};
+    const bool compares = desk.state.heads_order.by == HeadsOrder::By::similarity;
+    desk.document.compare_heads(compares);
     // Kept while it is drawn: a click may close the view.
     const std::shared_ptr<const Survey> survey = desk.document.survey();
     const Trace& trace = *desk.document.trace();
@@ -369,7 +448,7 @@ void heads_view(Desk& desk, const Ui& ui, const Area& area, const Run&) {
     if (survey && !survey->heads.empty()) scale = common_scale(desk, *survey, *survey->of.trace);
     const float taken = scale ? legend(ui, *scale, inside.max.x, inside.min.y) : 0;
     header(desk, ui, inside, survey.get(), stage, taken);
-    const Area body{{inside.min.x, inside.min.y + ui.px(k_heads_header + 14)}, inside.max};
+    Area body{{inside.min.x, inside.min.y + ui.px(k_heads_header + 14)}, inside.max};
     if (!scale) {
         if (!survey || survey->problem.empty())
             draw_text(ImGui::GetWindowDrawList(), ui.fonts.body, body.min, ink(ui.theme.secondary),
@@ -378,6 +457,12 @@ void heads_view(Desk& desk, const Ui& ui, const Area& area, const Run&) {
     }
     const HeadsOrder& order = desk.state.heads_order;
     const std::vector<const SurveyedHead*> heads = in_order(*survey, order);
+    if (compares && body.width() >= ui.px(k_least_with_pairs) && individual_heads(*survey).size() > 1) {
+        const auto count = static_cast<float>(individual_heads(*survey).size());
+        const float share = std::min({0.42f * body.width(), body.height(), ui.px(60 + k_most_pair * count)});
+        pairs(desk, ui, *survey, {{body.max.x - share, body.min.y}, body.max});
+        body.max.x -= share + ui.px(24);
+    }
     const int count = static_cast<int>(heads.size()), layers = std::max(1, layers_of(*survey->of.trace));
     const bool by_layer = order.by == HeadsOrder::By::layer && layers > 1 && count % layers == 0;
     const auto grid_in = [&](const Area& place) {

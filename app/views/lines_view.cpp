@@ -595,9 +595,8 @@ void lines_view(Desk& desk, const Ui& ui, const Area& area, const std::function<
             strongest_weight(presentation, *found)};
         facts = picture(desk, ui, scene, body);
     }
-    draw_text(ImGui::GetWindowDrawList(), ui.fonts.body,
-              {inside.min.x + title + ui.px(14), inside.min.y + ui.px(7)}, ink(ui.theme.secondary), facts,
-              Align::left, inside.width() - title - ui.px(14));
+    draw_fitted(ui, ui.fonts.body, {inside.min.x + title + ui.px(14), inside.min.y + ui.px(7)},
+                ui.theme.secondary, facts, inside.width() - title - ui.px(14));
 }
 
 }  // namespace attnscope

@@ -109,10 +109,9 @@ void panel_caption(const Ui& ui, float left, float top, float width, const std::
     ImFont* const font = fits ? ui.fonts.title : ui.fonts.strong;
     const float title = draw_text(list, font, {left, top + ui.px(fits ? 0 : 6)}, ink(ui.theme.text), name,
                                   Align::left, width);
-    draw_text(list, ui.fonts.body, {left + title + ui.px(10), top + ui.px(6)}, ink(ui.theme.secondary), facts,
-              Align::left, std::max(ui.px(20), width - title - ui.px(10)));
-    draw_text(list, ui.fonts.caption, {left, top + ui.px(26)}, ink(ui.theme.secondary), below, Align::left,
-              width);
+    draw_fitted(ui, ui.fonts.body, {left + title + ui.px(10), top + ui.px(6)}, ui.theme.secondary, facts,
+                std::max(ui.px(20), width - title - ui.px(10)));
+    draw_fitted(ui, ui.fonts.caption, {left, top + ui.px(26)}, ui.theme.secondary, below, width);
 }
 
 }  // namespace attnscope

@@ -369,6 +369,8 @@ void head(const Context& c, int index, bool reached, bool current) {
     const Rgb8 strong = current ? c.ui.theme.text : reached ? c.ui.theme.secondary : c.ui.theme.faint;
     draw_text(c.list, c.ui.fonts.strong, {left, column.min.y + c.ui.px(5)}, ink(strong),
               fitting(c.ui.fonts.strong, step, room));
+    help_over(c.ui, {column.min, {column.max.x, column.min.y + c.ui.px(38)}},
+              fmt::format("{} ({})\n{}\n{}", step.title, step.symbol, step.formula, step.sentence));
     if (text_width(c.ui.fonts.caption, step.caption) <= room)
         draw_text(c.list, c.ui.fonts.caption, {left, column.min.y + c.ui.px(22)},
                   ink(reached ? c.ui.theme.secondary : c.ui.theme.faint), step.caption);

@@ -203,6 +203,34 @@ std::vector<SurveyedHead> survey_heads(const Trace& trace, const StageInfo& info
     return heads;
 }
 
+Matrix similarities(std::span<const SurveyedHead> heads, const std::stop_token& cancel) {
+    const auto count = static_cast<Eigen::Index>(heads.size());
+    Eigen::MatrixXd sums = Eigen::MatrixXd::Zero(count, count), rows = sums;
+    if (heads.empty()) return Matrix();
+    const Shape& shape = heads.front().stage->shape();
+    for_each_part(shape.rows, [&](int first, int part) {
+        std::vector<Matrix> weights;
+        for (const SurveyedHead& each : heads) {
+            stop_if_canceled(cancel);
+            weights.push_back(rows_of(*each.stage, each.at.head, first, part));
+        }
+        for (Eigen::Index a = 0; a < count; ++a) {
+            stop_if_canceled(cancel);
+            for (Eigen::Index b = a; b < count; ++b)
+                for (int i = 0; i < part; ++i) {
+                    const auto left = weights[static_cast<std::size_t>(a)].row(i),
+                               right = weights[static_cast<std::size_t>(b)].row(i);
+                    const double common = static_cast<double>(left.cwiseMin(right).sum());
+                    if (!(common > 0) && !(left.sum() > 0) && !(right.sum() > 0)) continue;  // masked in both
+                    sums(a, b) += common;
+                    rows(a, b) += 1;
+                }
+        }
+    });
+    const Eigen::MatrixXd upper = (rows.array() > 0).select(sums.array() / rows.array().max(1), 0).matrix();
+    return Eigen::MatrixXd(upper.selfadjointView<Eigen::Upper>()).cast<float>();
+}
+
 void compare_with(std::vector<SurveyedHead>& heads, const HeadPosition& chosen,
                   const std::stop_token& cancel) {
     const auto own = std::ranges::find(heads, chosen, &SurveyedHead::at);

@@ -50,6 +50,11 @@ HeadScores head_scores(const Trace& trace, const Stage& stage, int head, const s
 /// the rows of Σ min(a, b); 0 … 1, 1 for equal rows that sum to 1. A head is counted from 0, −1 is the mean.
 double similarity(const Stage& a, int head_a, const Stage& b, int head_b);
 
+struct SurveyedHead;
+/// The similarity of every pair of heads, in their order: symmetric, H × H. Reads every matrix once. Throws
+/// Canceled.
+Matrix similarities(std::span<const SurveyedHead> heads, const std::stop_token& cancel = {});
+
 /// A head of one layer (from 1; 0 without layers), or the mean over the heads (−1).
 struct HeadPosition {
     int layer = 0;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <set>
+#include <sstream>
 
 #include "app/document/heads_order.h"
 #include "core/graph/stage_table.h"
@@ -134,6 +135,46 @@ TEST_F(HeadsViewTest, HeadsAreSortedByANumber) {
             before = number;
         }
     }
+}
+
+TEST_F(HeadsViewTest, SortedBySimilarityEveryPairOfHeadsIsComparedAndAClickChoosesOne) {
+    open_heads(load_example("transformer-heads"));
+    EXPECT_EQ(survey().pairs, nullptr) << "only if asked for";
+    interaction().heads_order = {HeadsOrder::By::similarity};
+    settle();
+    ASSERT_TRUE(survey().pairs);
+    const std::vector<SurveyedHead> heads = individual_heads(survey());
+    ASSERT_GT(heads.size(), 3u);
+    const Buffer& pairs = *survey().pairs->values;
+    for (std::size_t i = 0; i < heads.size(); ++i)
+        EXPECT_NEAR(pairs.at(0, static_cast<int>(i), 0),
+                    similarity(*heads[i].stage, heads[i].at.head, *heads[0].stage, heads[0].at.head), 1e-6);
+    step(true);
+    const auto& all = window->host().heatmaps().drawn();
+    const auto table =
+        std::ranges::find(all, std::shared_ptr<const void>(survey().pairs), &HeatmapRenderer::Drawn::owner);
+    ASSERT_NE(table, all.end());
+    click(cell_of(*table, 2, 0));
+    EXPECT_EQ(document().presentation().head, (HeadChoice{HeadChoice::Kind::one, heads[2].at.head}));
+    EXPECT_EQ(survey().of.chosen, heads[2].at);
+    EXPECT_TRUE(survey().pairs) << "kept, as the heads are the same";
+}
+
+TEST_F(HeadsViewTest, TheNumbersOfEveryHeadLeaveAsATable) {
+    open_heads(load_example("transformer-heads"));
+    interaction().heads_order = {HeadsOrder::By::similarity};
+    settle();
+    std::istringstream lines(heads_table(survey(), interaction().heads_order, document().presentation()));
+    std::string line;
+    std::vector<std::ptrdiff_t> tabs;
+    while (std::getline(lines, line)) tabs.push_back(std::ranges::count(line, '\t'));
+    ASSERT_EQ(tabs.size(), survey().heads.size() + 1);
+    const auto scores = static_cast<std::ptrdiff_t>(k_head_scores),
+               heads = std::ssize(individual_heads(survey()));
+    EXPECT_EQ(tabs.front(), scores + 1 + heads);
+    for (std::size_t i = 0; i < survey().heads.size(); ++i)
+        EXPECT_EQ(tabs[i + 1],
+                  scores + 1 + (in_order(survey(), interaction().heads_order)[i]->at.head < 0 ? 0 : heads));
 }
 
 TEST_F(HeadsViewTest, OneHeadAndAnEncoderAndDecoderHaveAPictureToo) {

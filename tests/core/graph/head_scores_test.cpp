@@ -109,6 +109,23 @@ TEST(HeadScoresTest, LikenessIsWhatTwoHeadsHaveInCommon) {
     EXPECT_EQ(similarity(weights, 2, weights, 1), similarity(weights, 1, weights, 2));
 }
 
+TEST(HeadScoresTest, TheSimilaritiesOfEveryPairAreThoseOfTwoHeads) {
+    for (const char* example : {"transformer-heads", "learned-induction", "designed-heads", "multi-head"}) {
+        const Trace trace = evaluate(load_example(example).experiment);
+        const std::vector<SurveyedHead> heads = survey_heads(trace, *"weights"_stage);
+        const Matrix pairs = similarities(heads);
+        ASSERT_EQ(pairs.rows(), std::ssize(heads));
+        ASSERT_EQ(pairs.cols(), std::ssize(heads));
+        for (std::size_t i = 0; i < heads.size(); ++i)
+            for (std::size_t j = 0; j < heads.size(); ++j)
+                EXPECT_NEAR(pairs(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(j)),
+                            similarity(*heads[i].stage, heads[i].at.head, *heads[j].stage, heads[j].at.head),
+                            1e-6)  // the table holds floats
+                    << example << ": " << i << ", " << j;
+    }
+    EXPECT_EQ(similarities({}).size(), 0);
+}
+
 TEST(HeadScoresTest, ASurveyHasEveryHeadOfEveryLayerAndTheirMeans) {
     const Trace trace = evaluate(load_example("learned-induction").experiment);
     const int layers = trace.experiment.transformer.layers, heads = trace.experiment.attention.heads;
