@@ -201,7 +201,7 @@ void escape(ActionContext& c) {
     else if (c.interaction.tour.step >= 0)
         leave_tour(c.interaction.tour, c.saved);
     else if (unlocks)
-        c.document.change([](Session& s) { s.presentation.locked.reset(); });
+        c.document.change([](Session& s) { s.presentation.unlock(); });
     else
         c.saved.closed_note = c.document.session().note;
     c.interaction.notice = {};

@@ -99,7 +99,7 @@ void use_image(ActionContext& c, const CustomImage& image) {
         s.experiment.input.image = image;
         s.experiment.input.text2.clear();
         s.presentation.view = ViewKind::image;
-        s.presentation.locked.reset();
+        s.presentation.unlock();
     });
     c.interaction.zoom = {};
     c.interaction.second_sentence_open = false;
@@ -109,7 +109,7 @@ void remove_picture(ActionContext& c) {
     c.document.change([](Session& s) {
         s.experiment.input.image.reset();
         s.presentation.view = ViewKind::pipeline;
-        s.presentation.locked.reset();
+        s.presentation.unlock();
     });
     c.interaction.zoom = {};
 }

@@ -33,7 +33,7 @@ void find_again(ActionContext& context, int direction) {
     const Trace& trace = *context.document.trace();
     const Presentation& presentation = context.document.presentation();
     Presentation unlocked = presentation;
-    unlocked.locked.reset();
+    unlocked.unlock();
     // In order, the queries before the keys.
     const std::vector<PointedToken> all =
         find_tokens(trace, unlocked, text, std::size_t{2} * k_max_long_tokens);

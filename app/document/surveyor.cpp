@@ -25,9 +25,11 @@ std::vector<SurveyedHead> individual_heads(const Survey& survey) {
 
 Survey surveyed(SurveyRequest request, const Survey* before, const std::stop_token& cancel) {
     Survey survey{std::move(request), {}, ""};
-    const auto& [trace, stage, chosen, pairs] = survey.of;
+    const std::shared_ptr<const Trace>& trace = survey.of.trace;
+    const StageInfo* const stage = survey.of.stage;
+    const HeadPosition& chosen = survey.of.chosen;
     const auto compare_pairs = [&] {
-        if (!pairs || survey.pairs) return;
+        if (!survey.of.pairs || survey.pairs) return;
         const Matrix alike = similarities(individual_heads(survey), cancel);
         survey.pairs = drawable(alike, Matrix::Ones(alike.rows(), alike.cols()));
     };

@@ -130,7 +130,7 @@ void task_row(Desk& desk, const Ui& ui, const Option& option) {
             session.experiment = task_experiment(*find_choice<TaskKind>(*picked));
             session.presentation.view = ViewKind::training;
             session.presentation.set_stage("weights"_stage);
-            session.presentation.locked.reset();
+            session.presentation.unlock();
         });
     });
 }

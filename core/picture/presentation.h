@@ -191,6 +191,10 @@ struct Presentation {
         locked = cell;
         locked_in.reset();
     }
+    void unlock() {
+        locked.reset();
+        locked_in.reset();
+    }
 
     void set_stage(const StageKey& key) {
         const int shown = key.layer > 0 ? key.layer : layer();

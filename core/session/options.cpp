@@ -306,11 +306,7 @@ std::string locked_text(const Session& s) {
 
 void set_locked(Session& s, const OptionValue& value) {
     const std::string text = as_text(value);
-    if (text == "none") {
-        s.presentation.locked.reset();
-        s.presentation.locked_in.reset();
-        return;
-    }
+    if (text == "none") return s.presentation.unlock();
     const std::size_t after = text.find(',', text.find(',') + 1);
     const auto pair = parse_pair(text.substr(0, after));
     const auto stage = after == text.npos ? std::nullopt : find_stage_key(text.substr(after + 1));

@@ -7,11 +7,14 @@
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
+#include <iterator>
 #include <random>
+#include <tuple>
 
 #include "app/document/saved_state.h"
 #include "core/files/file.h"
 #include "core/gpu/gl.h"
+#include "core/session/comparisons.h"
 #include "tests/drawn_sessions.h"
 #include "tests/interface.h"
 #include "tests/temporary_folder.h"
@@ -43,7 +46,7 @@ protected:
     int any(std::ptrdiff_t count) { return static_cast<int>(random() % static_cast<unsigned>(count)); }
     float within(int size) { return static_cast<float>(any(size + 60) - 30); }
 
-    InputEvent somewhere() { return MouseMove{within(1600), within(1000)}; }
+    InputEvent somewhere() { return MouseMove{within(width_), within(height_)}; }
     InputEvent at_a_control() {
         const std::vector<DrawnControl>& drawn = workspace->controls().focus.drawn;
         if (drawn.empty()) return somewhere();
@@ -66,8 +69,8 @@ protected:
             case 6:
             case 7: {
                 const int button = any(8) == 0 ? any(3) : 0;
-                return {move, MouseButton{.button = button, .down = true},
-                        MouseMove{within(1600), within(1000)}, MouseButton{.button = button, .down = false}};
+                return {move, MouseButton{.button = button, .down = true}, somewhere(),
+                        MouseButton{.button = button, .down = false}};
             }
             case 8:
                 return {move, MouseButton{.button = 0, .down = true},
@@ -79,6 +82,39 @@ protected:
         }
     }
 
+    /// Starts where no earlier seed did: the sessions and the sizes take turns.
+    void start_from(int seed) {
+        static constexpr std::tuple<int, int, float> k_sizes[] = {
+            {1600, 1000, 1}, {1024, 700, 1}, {1600, 1000, 2}};
+        static const std::vector<Session> sessions = [] {
+            std::vector<Session> all = {test::four_heads()};
+            for (const char* example : {"learned-induction", "bahdanau-alignment", "image-attention",
+                                        "transformer-heads", "scalar-cross-attention", "masked-softmax"})
+                all.push_back(load_example(example));
+            all.push_back(*with_preset(load_example("causal"), *find_comparison_preset("no mask")));
+            all.back().presentation.view = ViewKind::compare;
+            return all;
+        }();
+        const auto turn = static_cast<std::size_t>(seed - 1);
+        const auto& [width, height, scale] = k_sizes[turn % std::size(k_sizes)];
+        width_ = width;
+        height_ = height;
+        start(sessions[turn % sessions.size()], width, height, scale);
+    }
+
+    /// Every setting has a value that a file may have: the session is the same after being saved and read.
+    void expect_valid() {
+        check(document().experiment());  // throws
+        const Session& session = document().session();
+        const Session read = session_from_json(to_json(session), "the session");
+        EXPECT_EQ(to_json(read), to_json(session));
+        EXPECT_TRUE(read.experiment == session.experiment);
+        EXPECT_TRUE(read.presentation == session.presentation);
+        EXPECT_TRUE(read.pinned == session.pinned);
+        EXPECT_TRUE(read.note == session.note);
+    }
+
+    int width_ = 1600, height_ = 1000;
     const test::TemporaryFolder folder;
     const std::string home = std::getenv("HOME") ? std::getenv("HOME") : "/";
     std::mt19937 random;
@@ -96,7 +132,7 @@ void MonkeyTest::press_anything(int most_seeds) {
         if (!window) return;
         SCOPED_TRACE("seed " + std::to_string(seed));
         random.seed(static_cast<unsigned>(seed));
-        start(test::four_heads());
+        start_from(seed);
         interaction().file_form.folder = interaction().export_form.folder = folder.path();
         const UndoPoint before = undo_point(document().session());
         for (int frame = 0; frame < k_frames; ++frame) {
@@ -107,9 +143,10 @@ void MonkeyTest::press_anything(int most_seeds) {
             }
             step(frame % 50 == 0);
             ASSERT_EQ(glGetError(), GLenum{GL_NO_ERROR}) << "frame " << frame;
-            check(document().experiment());  // throws
+            if (frame % 50 == 0) expect_valid();
         }
         settle();
+        expect_valid();
         const UndoPoint after = undo_point(document().session());
         int undone = 0;
         for (; document().can_undo(); ++undone) document().undo();
@@ -125,7 +162,7 @@ void MonkeyTest::press_anything(int most_seeds) {
         EXPECT_EQ(undo_point(document().session()), after);
         settle();
         picture();
-        check(document().experiment());
+        expect_valid();
     }
     EXPECT_GT(changes, 5 * seeds) << "hardly anything was changed";
     RecordProperty("events", static_cast<int>(events));

@@ -12,6 +12,19 @@ using namespace test;
 
 class FocusTest : public InterfaceTest {};
 
+TEST_F(FocusTest, AnUnlockedCellForgetsItsStage) {
+    start(load_example("scaled-dot-product"));
+    document().change([](Session& s) {
+        s.presentation.lock("weights"_stage, Cell{1, 4});
+        s.presentation.focus("context"_stage);
+    });
+    settle();
+    ASSERT_TRUE(document().presentation().locked_in);
+    press(Key::escape);
+    EXPECT_FALSE(document().presentation().locked);
+    EXPECT_FALSE(document().presentation().locked_in);
+}
+
 TEST_F(FocusTest, PointingFindsTheCellAndComputesNothing) {
     const auto before = document().trace();
     const Session session = document().session();
