@@ -87,7 +87,8 @@ std::vector<ComparisonLine> comparison_lines(Desk& desk, const Run& run) {
         lines.push_back({std::string(live.name), lacks.empty() ? live.help : capitalized(lacks),
                          lacks.empty(), [&live, run] { run(action_named(live.action)); }});
     }
-    std::ranges::stable_partition(lines, &ComparisonLine::can_be_chosen);
+    std::stable_partition(lines.begin(), lines.end(),
+                          [](const ComparisonLine& line) { return line.can_be_chosen; });
     return lines;
 }
 

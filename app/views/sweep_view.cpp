@@ -335,7 +335,7 @@ void thumbnails(Desk& desk, const Ui& ui, const SweepScene& scene, const Area& a
             const float x = std::floor(picture.min.x + wide * static_cast<float>(scene.lit->column)),
                         top = std::floor(picture.min.y + high * static_cast<float>(scene.lit->row));
             if (std::min(wide, high) >= ui.px(k_least_outlined))
-                list->AddRect({x, top}, {x + std::ceil(wide), top + std::ceil(high)}, ink(ui.theme.text));
+                outline_cell(ui, *list, {{x, top}, {x + std::ceil(wide), top + std::ceil(high)}});
         }
         if (!grid.has_texts()) continue;
         const float y = picture.max.y + ui.px(4);
