@@ -12,10 +12,13 @@
 #include "app/actions/files.h"
 #include "app/actions/find_text.h"
 #include "app/document/desk.h"
+#include "app/document/heads_order.h"
 #include "app/document/remedy.h"
 #include "app/document/steps.h"
 #include "core/error.h"
 #include "core/graph/formula.h"
+#include "core/learn/training_run.h"
+#include "core/learn/variations.h"
 #include "core/mechanism/mechanisms.h"
 #include "core/session/applies.h"
 #include "core/session/comparisons.h"
@@ -77,6 +80,10 @@ constexpr std::array k_synonyms = {
     Synonym{"range", "color bar normalization"},
     Synonym{"export", "save picture png svg pdf figure print"},
     Synonym{"width", "millimeters print paper figure size"},
+    Synonym{"compose: strip", "poster whole computation"},
+    Synonym{"compose: film", "contact sheet frames"},
+    Synonym{"compose: heads", "small multiples grid"},
+    Synonym{"sort heads", "order head scores"},
     Synonym{"compare", "difference versus ab"},
     Synonym{"pytorch", "python code script recipe torch"},
     Synonym{"custom", "override paste own matrix"},
@@ -258,6 +265,27 @@ void add_sessions(std::vector<SearchEntry>& entries, const ActionContext& contex
                            [&question](ActionContext& c) { open_question(c, question); }});
 }
 
+/// What the heads are sorted by, and the runs that are trained beside another.
+void add_orders(std::vector<SearchEntry>& entries, const ActionContext& context) {
+    if (!context.document.trace()) return;
+    for (const HeadsOrder& order : heads_orders())
+        entries.push_back({"Sort heads by " + name_of_order(order), "heads", "Shows every head in this order",
+                           [order](ActionContext& c) {
+                               c.interaction.heads_order = order;
+                               c.document.change([](Session& s) { s.presentation.view = ViewKind::heads; });
+                           }});
+    if (!can_be_trained(context.document.experiment())) return;
+    const Experiment drawn = untrained(context.document.experiment());
+    for (const Variation& variation : variations())
+        if (varied(drawn, variation))
+            entries.push_back({"Train beside: " + std::string(variation.name), "training",
+                               std::string(variation.help), [&variation](ActionContext& c) {
+                                   c.document.train_beside(&variation);
+                                   c.document.change(
+                                       [](Session& s) { s.presentation.view = ViewKind::training; });
+                               }});
+}
+
 /// Whether the character that holds a byte of the text can be part of a word.
 bool is_in_word(std::string_view text, std::size_t byte) {
     const char32_t code = decode_utf8(text.substr(code_point_begin(text, byte))).code;
@@ -293,6 +321,7 @@ std::vector<SearchEntry> search_entries(const ActionContext& context) {
     add_actions(entries, context);
     add_settings(entries, context);
     add_stages(entries, context);
+    add_orders(entries, context);
     add_sessions(entries, context);
     add_recent_files(entries, context);
     add_disabled_actions(entries, context);

@@ -301,8 +301,11 @@ int render(Arguments& arguments) {
     require_folder(arguments.out);
     const Session start = given.start();
     Session session = compared_with(given.with_flags(start), arguments.compare_with);
-    if (given.gives("width") && session.presentation.width && !given.gives("theme"))
-        session.presentation.theme = ThemeKind::print;
+    if (given.gives("width") && session.presentation.width) {
+        Presentation& look = session.presentation;
+        if (!given.gives("theme")) look.theme = ThemeKind::print;
+        if (!given.gives("colormap") && look.theme == ThemeKind::print) look.colormap = k_paper_colormap;
+    }
     // Writes the stages and the view that are named; without any, everything.
     ExportRequest request{given.stages(), session.presentation.head, formats};
     request.layer = layer_of(given, session);

@@ -313,6 +313,7 @@ void size_of_pictures(Desk& desk, const Ui& ui) {
         if (picked == "pixels" && look.width) {
             look.width.reset();
             look.theme = desk.document.presentation().theme;
+            look.colormap = desk.document.presentation().colormap;
         }
         for (const PaperPreset& preset : k_paper_presets)
             if (picked == preset.name) {
@@ -320,6 +321,7 @@ void size_of_pictures(Desk& desk, const Ui& ui) {
                 look.dpi = preset.paper.dpi;
                 look.font_size = preset.paper.font_size;
                 look.theme = preset.theme;
+                look.colormap = preset.colormap;
             }
     });
     if (!look.width) return;
@@ -541,6 +543,7 @@ void start_export(Desk& desk, Session session) {
 
 void export_form(Desk& desk, const Ui& ui) {
     ExportForm& form = desk.state.export_form;
+    const std::string sought = desk.state.reveal.option;
     what_to_export(desk, ui);
     if (form.what == ExportForm::What::curves)
         form_choice(desk, ui, "Theme", "theme", names_of<ThemeKind>());
@@ -549,7 +552,8 @@ void export_form(Desk& desk, const Ui& ui) {
     bool entered = false;
     row(ui, "Folder", [&] {
         // Selected after a failure too, as the folder is the most common cause.
-        if (desk.state.dialog_opens || form.refocus) ImGui::SetKeyboardFocusHere();
+        const bool is_elsewhere = !sought.empty() && desk.state.reveal.option.empty();
+        if ((desk.state.dialog_opens && !is_elsewhere) || form.refocus) ImGui::SetKeyboardFocusHere();
         form.refocus = false;
         ImGui::SetNextItemWidth(ImGui::CalcItemWidth() - ui.px(k_browse + 8));
         entered = line_field(ui, "##folder", "", "The folder to write into; created if it does not exist",
@@ -611,6 +615,7 @@ void export_dialog(Desk& desk, const Ui& ui) {
             form.what = ExportForm::What::film;
             form.frames = swept_count(chosen_sweep(desk.document.session()));
         }
+        if (desk.state.reveal.is_one_of({"compose", "region"})) form.what = ExportForm::What::stage;
         form.problem.clear();
         form.refocus = form.confirms = false;
         form.picker.reset();

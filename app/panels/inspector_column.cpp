@@ -28,8 +28,8 @@ std::string value_text(const Column& c, double value) {
 
 void heading(const Column& c, const std::string& title, const std::string& derived) {
     const float y = c.y() + c.ui.px(12);
-    const float drawn = draw_text(c.list, c.ui.fonts.section, {c.left, y}, ink(c.ui.theme.secondary), title,
-                                  Align::left, c.width());
+    const float drawn =
+        draw_fitted(c.ui, c.ui.fonts.section, {c.left, y}, c.ui.theme.secondary, title, c.width());
     const bool beside = drawn + c.ui.px(12) + text_width(c.ui.fonts.caption, derived) <= c.width();
     if (beside)
         draw_text(c.list, c.ui.fonts.caption, {c.right, y}, ink(c.ui.theme.faint), derived, Align::right);
@@ -41,8 +41,8 @@ void heading(const Column& c, const std::string& title, const std::string& deriv
 
 void put_beside(const Column& c, const std::string& label, float beside, float below) {
     const bool fits = text_width(c.ui.fonts.body, label) + c.ui.px(10) + beside <= c.width();
-    draw_text(c.list, c.ui.fonts.body, {c.left, c.y() + c.ui.px(below)}, ink(c.ui.theme.secondary), label,
-              Align::left, c.width());
+    draw_fitted(c.ui, c.ui.fonts.body, {c.left, c.y() + c.ui.px(below)}, c.ui.theme.secondary, label,
+                c.width());
     if (!fits) c.advance(17);
 }
 

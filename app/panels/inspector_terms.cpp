@@ -13,8 +13,10 @@
 namespace attnscope {
 namespace {
 
-std::string factors_text(const ProofTerm& term) {
-    return cell_text(term.left) + " × " + cell_text(term.right);
+/// A weight that is hardly there is "< 0.001".
+std::string factors_text(const ProofTerm& term, bool by_token) {
+    const auto text = [&](double value) { return by_token ? reading_text(value) : cell_text(value); };
+    return text(term.left) + " × " + text(term.right);
 }
 
 /// Decimals that give the largest product three significant digits, at least three.
@@ -36,7 +38,7 @@ TermPlaces places_of(const Column& c, const std::vector<ProofTerm>& terms, bool 
     float labels = 0, factors = 0, products = 0;
     for (std::size_t i = 0; i < std::min(terms.size(), k_measured); ++i) {
         labels = std::max(labels, text_width(c.ui.fonts.mono_small, terms[i].label));
-        factors = std::max(factors, text_width(c.ui.fonts.mono_small, factors_text(terms[i])));
+        factors = std::max(factors, text_width(c.ui.fonts.mono_small, factors_text(terms[i], by_token)));
         products =
             std::max(products, text_width(c.ui.fonts.mono_small, fixed_text(terms[i].product(), decimals)));
     }
@@ -90,7 +92,7 @@ void terms(Desk& desk, const Column& c, const Proof& proof, const std::string& o
         draw_text(c.list, c.ui.fonts.mono_small, {c.left, y + c.ui.px(2)}, ink(c.ui.theme.faint), term.label,
                   Align::left, at.label_width);
         draw_text(c.list, c.ui.fonts.mono_small, {at.factors_right, y + c.ui.px(at.two_lines ? 16 : 2)},
-                  ink(c.ui.theme.secondary), factors_text(term), Align::right);
+                  ink(c.ui.theme.secondary), factors_text(term, by_token), Align::right);
         if (at.bars_right > at.bars_left)
             bar(c, scale, y + c.ui.px(3), c.ui.px(12), term.product(),
                 ColorScale{&map, -magnitude, magnitude}.color(term.product()));

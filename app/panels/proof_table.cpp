@@ -112,9 +112,12 @@ void table_line(const Column& c, const PairedStep& step, bool last, Differs diff
     ImFont* font = last ? c.ui.fonts.strong : c.ui.fonts.body;
     // A label that does not fit beside the numbers stands above them.
     const bool above = text_width(font, step.label) > room;
+    const float own = above ? c.width() : room, label = text_width(font, step.label);
     draw_text(c.list, font, {c.left, c.y() + c.ui.px(4)}, ink(last ? theme.text : theme.secondary),
-              step.label, Align::left, above ? c.width() : room);
-    explain_label(c, step.help, c.y(), std::min(text_width(font, step.label), room));
+              step.label, Align::left, own);
+    const std::string whole =
+        label > own ? step.label + (step.help.empty() ? "" : "\n" + step.help) : step.help;
+    explain_label(c, whole, c.y(), std::min(label, own));
     if (above) c.advance(17);
     const float y = c.y();
     const bool news = differs == Differs::marked && step.a != step.b;

@@ -261,6 +261,13 @@ float rest_time() { return ImGui::GetCurrentContext()->HoveredIdTimer; }
 
 bool popup_is_open() { return ImGui::GetCurrentContext()->OpenPopupStack.Size > 0; }
 
+bool list_is_open() {
+    const ImVector<ImGuiPopupData>& open = ImGui::GetCurrentContext()->OpenPopupStack;
+    return std::any_of(open.begin(), open.end(), [](const ImGuiPopupData& each) {
+        return each.Window && !(each.Window->Flags & ImGuiWindowFlags_Modal);
+    });
+}
+
 void set_keyboard_navigation(bool on) {
     ImGuiConfigFlags& flags = ImGui::GetIO().ConfigFlags;
     flags = on ? flags | ImGuiConfigFlags_NavEnableKeyboard : flags & ~ImGuiConfigFlags_NavEnableKeyboard;
@@ -274,6 +281,8 @@ bool press_focused_item() {
     if (imgui.NavId == 0 || !imgui.NavWindow || !(imgui.NavWindow->Flags & ImGuiWindowFlags_Popup))
         return false;
     imgui.NavNextActivateId = imgui.NavId;
+    imgui.NavNextActivateFlags =
+        ImGuiActivateFlags_None;  // not those of a field that got the keyboard before
     return true;
 }
 

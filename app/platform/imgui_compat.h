@@ -65,6 +65,8 @@ bool key_down(Key key);
 
 /// Whether a menu, a list or a dialog is open.
 bool popup_is_open();
+/// Whether a menu or a list is, which the arrows go through.
+bool list_is_open();
 /// Seconds that the pointer has rested on the item that it is on.
 float rest_time();
 /// Enables the arrow keys in menus and lists, from the next frame on.

@@ -219,7 +219,7 @@ bool Workspace::on_key(const KeyPress& press) {
         if (dialog || !typing) run(action_named("escape"));
         return dialog;
     }
-    if (!dialog && compat::popup_is_open() && moves_in_lists(press))
+    if (compat::list_is_open() && moves_in_lists(press))
         return is_enter(press.key) && compat::press_focused_item() && (wants_frame_ = true);
     if (on_control_key(press, typing)) return wants_frame_ = true;
     const Action* action = action_for(press, typing || dialog);
@@ -505,8 +505,8 @@ void Workspace::begin_frame() {
     control.on_grid = false;
     if (interaction_.dialog == Dialog::none && control.behind) control.id = std::exchange(control.behind, 0);
     if (ImGui::IsMouseClicked(0)) control.id = control.behind = 0;
-    compat::set_keyboard_navigation(interaction_.dialog == Dialog::none &&
-                                    (control.id != 0 || compat::popup_is_open()));
+    compat::set_keyboard_navigation((interaction_.dialog == Dialog::none && control.id != 0) ||
+                                    compat::list_is_open());
 }
 
 void Workspace::end_frame() {

@@ -313,9 +313,13 @@ bool section_header(const Ui& ui, std::string_view title, const std::string& der
              : list->AddTriangleFilled({c.x - r / 2, c.y - r}, {c.x + r, c.y}, {c.x - r / 2, c.y + r},
                                        ink(ui.theme.faint));
     const float top = at.y + ui.px(10), right = left + width - ui.px(k_margin);
-    draw_text(list, ui.fonts.section, {left + ui.px(k_margin), top},
-              ink(hovered ? ui.theme.text : ui.theme.secondary), upper(title));
-    draw_text(list, ui.fonts.caption, {right, top + ui.px(1)}, ink(ui.theme.faint), derived, Align::right);
+    const float begin = left + ui.px(k_margin);
+    const float drawn =
+        draw_text(list, ui.fonts.section, {begin, top}, ink(hovered ? ui.theme.text : ui.theme.secondary),
+                  upper(title), Align::left, right - begin);
+    if (begin + drawn + ui.px(8) + text_width(ui.fonts.caption, derived) <= right)
+        draw_text(list, ui.fonts.caption, {right, top + ui.px(1)}, ink(ui.theme.faint), derived,
+                  Align::right);
     ImGui::SetCursorScreenPos({left, at.y + ui.px(32)});
     return open;
 }

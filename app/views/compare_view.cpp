@@ -149,19 +149,21 @@ void header(Desk& desk, const Ui& ui, const Area& area, const Run& run) {
 
 /// The presets as buttons with the question that each answers, while nothing is pinned.
 void invitation(Desk& desk, const Ui& ui, const Area& area, const Run& run) {
+    ImGui::SetCursorScreenPos(area.min);
+    ImGui::BeginChild("invitation", {area.width(), area.height()}, false);
     ImDrawList* list = ImGui::GetWindowDrawList();
-    float y = area.min.y + ui.px(6);
+    const float right = ImGui::GetWindowPos().x + ImGui::GetWindowContentRegionMax().x;
+    float y = ImGui::GetCursorScreenPos().y + ui.px(6);
     draw_text(list, ui.fonts.title, {area.min.x, y}, ink(ui.theme.text),
-              "Compare the current experiment with …", Align::left, area.width());
+              "Compare the current experiment with …", Align::left, right - area.min.x);
     y += ui.px(30);
     draw_fitted(
         ui, ui.fonts.body, {area.min.x, y}, ui.theme.secondary,
         "A choice pins the current experiment as A and changes one setting. Or pin it (P) and change any.",
-        area.width());
+        right - area.min.x);
     y += ui.px(34);
     const float width = ui.px(190);
     for (const ComparisonLine& line : comparison_lines(desk, run)) {
-        if (y + ui.px(26) > area.max.y) return;
         const ImVec2 text{area.min.x + width + ui.px(16), y + ui.px(4)};
         ImGui::SetCursorScreenPos({area.min.x, y});
         if (!line.can_be_chosen)
@@ -170,9 +172,10 @@ void invitation(Desk& desk, const Ui& ui, const Area& area, const Run& run) {
         else if (small_button(ui, line.name.c_str(), line.name, line.help.c_str(), width))
             line.choose();
         draw_fitted(ui, ui.fonts.body, text, line.can_be_chosen ? ui.theme.secondary : ui.theme.faint,
-                    line.help, area.max.x - text.x);
+                    line.help, right - text.x);
         y += ui.px(32);
     }
+    ImGui::EndChild();
 }
 
 // ---- where the two part

@@ -104,11 +104,9 @@ std::string range_words(const ColorScale& scale) {
 
 void panel_caption(const Ui& ui, float left, float top, float width, const std::string& name,
                    const std::string& facts, const std::string& below) {
-    ImDrawList* list = ImGui::GetWindowDrawList();
     const bool fits = text_width(ui.fonts.title, name) <= width;
     ImFont* const font = fits ? ui.fonts.title : ui.fonts.strong;
-    const float title = draw_text(list, font, {left, top + ui.px(fits ? 0 : 6)}, ink(ui.theme.text), name,
-                                  Align::left, width);
+    const float title = draw_fitted(ui, font, {left, top + ui.px(fits ? 0 : 6)}, ui.theme.text, name, width);
     draw_fitted(ui, ui.fonts.body, {left + title + ui.px(10), top + ui.px(6)}, ui.theme.secondary, facts,
                 std::max(ui.px(20), width - title - ui.px(10)));
     draw_fitted(ui, ui.fonts.caption, {left, top + ui.px(26)}, ui.theme.secondary, below, width);

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -319,6 +320,9 @@ ShownViews shown_views(const Desk& desk, const Ui& ui, const View& open, float r
     if (gap_of(views) < least)
         std::erase_if(views,
                       [&](const View* view) { return view != &open && !why_not(desk, *view).empty(); });
+    // Nor do those have room that come last, in the narrowest of windows.
+    while (gap_of(views) < least && views.size() > 1)
+        views.erase(views.back() == &open ? std::prev(views.end(), 2) : std::prev(views.end()));
     return {views, std::clamp(gap_of(views), least, most)};
 }
 

@@ -34,6 +34,7 @@ constexpr float k_terms_reveal = 0.8f;  ///< of the first step: then all other k
 
 /// Where all of it stands, in pixels.
 struct ColumnPlaces {
+    float bottom = 0;  ///< of the area that the columns have
     float labels_left, labels_right;
     std::vector<Area> columns;  ///< with head and total
     AxisPlace rows;             ///< of the keys that are shown
@@ -102,6 +103,7 @@ ColumnPlaces lay_out(const Ui& ui, const StepScene& scene, const Area& area) {
                                       : std::min(ui.px(k_most_key_pitch), room / static_cast<float>(shown));
     at.first = first_key(scene.playback, scene, shown);
     at.rows = {shown, top, top + pitch * static_cast<float>(shown), top, pitch};
+    at.bottom = area.max.y;
     at.totals = at.rows.end() + ui.px(at.has_others ? k_others : 0);
     at.two_lines = pitch >= ui.px(k_two_lines) && each < ui.px(160);
     float x = left;
@@ -346,8 +348,10 @@ void sum(const Context& c, int column_index) {
     const float right = column.min.x - c.ui.px(10);
     draw_text(c.list, current ? c.ui.fonts.strong : c.ui.fonts.body, {right, zero - c.ui.px(4)},
               ink(part > 0 ? c.ui.theme.text : c.ui.theme.faint), of.title, Align::right);
-    draw_text(c.list, c.ui.fonts.mono_small, {right, zero + c.ui.px(13)}, ink(c.ui.theme.faint),
-              part > 0 ? "± " + short_text(range.max) : of.symbol, Align::right);
+    const float below = zero + c.ui.px(13);
+    if (below + compat::font_size(*c.ui.fonts.mono_small) <= c.at.bottom + c.ui.px(6))
+        draw_text(c.list, c.ui.fonts.mono_small, {right, below}, ink(c.ui.theme.faint),
+                  part > 0 ? "± " + short_text(range.max) : of.symbol, Align::right);
     if (current)
         c.list->AddRect({area.min.x - c.ui.px(4), area.min.y - c.ui.px(2)},
                         {area.max.x + c.ui.px(4), area.max.y + c.ui.px(3)}, ink(c.ui.theme.accent),

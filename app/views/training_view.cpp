@@ -29,6 +29,7 @@ constexpr float k_training_margin = 24, k_training_header = 84;
 constexpr float k_curves_share = 0.3f, k_least_curves = 96, k_most_curves = 240;
 constexpr float k_scrub = 16, k_ticks = 20;
 constexpr float k_training_caption = 30;                     ///< above the pictures
+constexpr float k_least_beside_list = 110;                   ///< units; a narrower list has no label
 constexpr float k_film_share = 0.42f, k_without_film = 700;  ///< units; a narrower view has no film
 constexpr float k_labels = 64;
 constexpr float k_most_cell = 52;
@@ -79,16 +80,19 @@ std::string summary(const Desk& desk) {
 /// The choice of the run that is trained beside this one; returns its width.
 float beside_choice(Desk& desk, const Ui& ui, ImVec2 at, float right) {
     constexpr const char* k_nothing = "nothing";
-    const float width = ui.px(190), label = text_width(ui.fonts.caption, "Beside") + ui.px(8);
-    if (at.x + label + width > right) return 0;
+    const float name = text_width(ui.fonts.caption, "Beside") + ui.px(8);
+    const float label = at.x + name + ui.px(k_least_beside_list) <= right ? name : 0;
+    const float width = std::min(ui.px(190), right - at.x - label);
+    if (width < ui.px(40)) return 0;
     const Experiment drawn = untrained(desk.document.experiment());
     std::vector<Choice> rows = {{k_nothing, k_nothing, "The film of this run"}};
     for (const Variation& variation : variations())
         if (varied(drawn, variation))
             rows.push_back(
                 {std::string(variation.name), std::string(variation.name), std::string(variation.help)});
-    draw_text(ImGui::GetWindowDrawList(), ui.fonts.caption, {at.x, at.y + ui.px(6)}, ink(ui.theme.secondary),
-              "Beside");
+    if (label > 0)
+        draw_text(ImGui::GetWindowDrawList(), ui.fonts.caption, {at.x, at.y + ui.px(6)},
+                  ink(ui.theme.secondary), "Beside");
     ImGui::SetCursorScreenPos({at.x + label, at.y});
     ImGui::SetNextItemWidth(width);
     const Variation* beside = desk.document.beside();

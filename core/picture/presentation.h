@@ -130,10 +130,14 @@ struct PaperPreset {
     std::string_view name;
     Paper paper;
     ThemeKind theme;
+    ColormapKind colormap;
 };
-inline constexpr std::array k_paper_presets = {PaperPreset{"one column", {84, 300, 8}, ThemeKind::print},
-                                               PaperPreset{"two columns", {174, 300, 8}, ThemeKind::print},
-                                               PaperPreset{"slide", {254, 150, 18}, ThemeKind::light}};
+/// The color map of pictures on paper, unless another one is chosen: light where a weight is small.
+inline constexpr ColormapKind k_paper_colormap = ColormapKind::blues;
+inline constexpr std::array k_paper_presets = {
+    PaperPreset{"one column", {84, 300, 8}, ThemeKind::print, k_paper_colormap},
+    PaperPreset{"two columns", {174, 300, 8}, ThemeKind::print, k_paper_colormap},
+    PaperPreset{"slide", {254, 150, 18}, ThemeKind::light, ColormapKind::viridis}};
 
 /// The range of Presentation::mass.
 inline constexpr double k_least_mass = 0.5, k_default_mass = 0.9;

@@ -725,7 +725,8 @@ const std::array k_options = {
     Option{
         "width", Section::presentation, "", "none|MM",
         "Width of a picture on paper in millimeters, 20 to 2000 (84mm: one column of a journal); its cells "
-        "are as large as the width allows, and the flag alone, without --theme, also sets the theme print; "
+        "are as large as the width allows, and the flag alone also sets the theme print and the color map "
+        "blues; "
         "none: in pixels, by "
         "the cell size",
         word_or_number, width_json, set_width},

@@ -60,6 +60,16 @@ protected:
         settle();
     }
 
+    /// In the dialog of exports the setting has the keyboard, not the folder: → steps it, or a preset of it.
+    void expect_steps(const Option& option) {
+        if (option.name == "title") return;  // is typed
+        EXPECT_EQ(ImGui::GetActiveID(), 0u) << "the keyboard is in a field of text";
+        const Presentation before = interaction().export_form.presentation;
+        press(Key::right);
+        const bool is_pressed = option.name == "region";
+        EXPECT_NE(interaction().export_form.presentation == before, !is_pressed);
+    }
+
     std::set<std::string, std::less<>> visited_options_;
 };
 
@@ -143,6 +153,7 @@ TEST_F(SearchDialogTest, EverySettingOfPicturesIsReachedByItsName) {
             else
                 EXPECT_TRUE(workspace->controls().focus.id != 0 || ImGui::GetActiveID() != 0)
                     << interaction().notice.text;
+            if (in_dialog) expect_steps(option);
             EXPECT_EQ(in_dialog || compat::popup_is_open(),
                       in_dialog || k_in_menus.contains(std::string(option.name)));
             for (int i = 0; i < 3; ++i) {

@@ -117,6 +117,40 @@ TEST_F(KeyboardTest, EnterChoosesInAListThatTheMouseOpened) {
     }
 }
 
+TEST_F(KeyboardTest, EnterChoosesInAListAfterAnyDialogWasOpen) {
+    for (const Dialog dialog : {Dialog::open, Dialog::exporting, Dialog::giving, Dialog::history,
+                                Dialog::about, Dialog::palette, Dialog::find, Dialog::gallery}) {
+        SCOPED_TRACE(static_cast<int>(dialog));
+        start(load_example("scaled-dot-product"));
+        interaction().open(dialog);
+        settle();
+        for (int i = 0; i < 3 && interaction().dialog != Dialog::none; ++i) press(Key::escape);
+        ASSERT_EQ(interaction().dialog, Dialog::none);
+        click(field_of("Function", {"##choice"}));
+        ASSERT_TRUE(compat::popup_is_open());
+        press(Key::down);
+        press(Key::down);
+        press(Key::enter);
+        EXPECT_FALSE(compat::popup_is_open());
+        EXPECT_NE(document().experiment().attention.score, Score::dot);
+    }
+}
+
+TEST_F(KeyboardTest, ArrowsAndEnterChooseInAListOfADialog) {
+    start(load_example("scaled-dot-product"));
+    interaction().open(Dialog::exporting);
+    settle();
+    ASSERT_FALSE(interaction().export_form.presentation.width);
+    click(place_of("##dialog", {"Size", "##size"}));
+    ASSERT_TRUE(compat::list_is_open());
+    press(Key::down);
+    press(Key::down);
+    press(Key::enter);
+    EXPECT_FALSE(compat::list_is_open());
+    EXPECT_TRUE(interaction().export_form.presentation.width) << "a size on paper";
+    EXPECT_EQ(interaction().dialog, Dialog::exporting);
+}
+
 TEST_F(KeyboardTest, EnterTakesWhatFastArrowsHaveReached) {
     click(field_of("Function", {"##choice"}));
     std::vector<InputEvent> keys;

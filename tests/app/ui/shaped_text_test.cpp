@@ -43,7 +43,7 @@ TEST_F(ShapedTextTest, LettersThatJoinAreDrawnAsInPictures) {
     EXPECT_GT(cut, 60);
 }
 
-/// Ink, from 0 to 1, of an area that is `width` × `height` pixels.
+/// How much ink, from 0 to 1, the pixels have of an area that is `width` × `height` pixels.
 struct Ink {
     int width, height;
     std::vector<double> dark;
@@ -68,7 +68,7 @@ Ink ink_of(const TextShades& shades) {
     return ink;
 }
 
-/// Of white and colored text on black.
+/// The ink of white and colored text on black.
 Ink ink_of(const gl::Pixels& pixels, int left, int top, int width, int height) {
     Ink ink{width, height, {}};
     for (int y = top; y < top + height; ++y)

@@ -21,7 +21,7 @@ protected:
     /// Opens the view and chooses a preset by its button.
     void compare_with(const char* preset) {
         press(Key::digit_4);
-        click(place_of("attnscope", {preset, preset}));
+        click(place_of("/invitation_", {preset, preset}));
     }
     /// A and B of the stage that is compared, and B − A, as they are drawn.
     struct Drawn {

@@ -9,6 +9,7 @@
 
 #include "core/graph/stage_table.h"
 #include "core/mechanism/evaluate.h"
+#include "core/picture/shown_matrix.h"
 
 namespace attnscope {
 namespace {
@@ -175,6 +176,30 @@ std::vector<int> said(const Trace& trace) {
         words.push_back(static_cast<int>(likely));
     }
     return words;
+}
+
+/// What the inspector proves first: of weights, that of the key which the query attends to most, or one that
+/// the mask closes.
+TEST(ExamplesTest, ALockedWeightIsTheLargestOfItsRowOrClosed) {
+    int weights = 0;
+    for (const auto& [name, session] : all_examples()) {
+        SCOPED_TRACE(name);
+        const Presentation& shown = session.presentation;
+        if (!shown.locked) continue;
+        const Trace trace = evaluate(session.experiment);
+        const Stage* stage = trace.find_chosen(shown.locked_stage());
+        ASSERT_TRUE(stage);
+        if (stage->info->unit != Unit::probability) continue;
+        ++weights;
+        const HeadChoice head = head_on_screen(*stage, shown.head);
+        const Eigen::RowVectorXf row = stage->buffer.row(std::max(0, head.index()), shown.locked->row);
+        const Stage* mask = trace.find(mask_of(*stage->info));
+        if (mask && mask->buffer.at(0, shown.locked->row, shown.locked->column) == 0)
+            EXPECT_EQ(row(shown.locked->column), 0);
+        else
+            EXPECT_EQ(row(shown.locked->column), row.maxCoeff());
+    }
+    EXPECT_GT(weights, 10);
 }
 
 TEST(ExamplesTest, TheLearnedInductionHeadContinuesTheWordAndAnyOther) {
