@@ -304,7 +304,8 @@ int render(Arguments& arguments) {
     if (given.gives("width") && session.presentation.width) {
         Presentation& look = session.presentation;
         if (!given.gives("theme")) look.theme = ThemeKind::print;
-        if (!given.gives("colormap") && look.theme == ThemeKind::print) look.colormap = k_paper_colormap;
+        const bool is_chosen = given.gives("colormap") || look.colormap != Presentation{}.colormap;
+        if (!is_chosen && look.theme == ThemeKind::print) look.colormap = k_paper_colormap;
     }
     // Writes the stages and the view that are named; without any, everything.
     ExportRequest request{given.stages(), session.presentation.head, formats};

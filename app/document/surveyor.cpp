@@ -29,7 +29,8 @@ Survey surveyed(SurveyRequest request, const Survey* before, const std::stop_tok
     const StageInfo* const stage = survey.of.stage;
     const HeadPosition& chosen = survey.of.chosen;
     const auto compare_pairs = [&] {
-        if (!survey.of.pairs || survey.pairs) return;
+        // Of other numbers than weights, which may be negative, nothing is in common.
+        if (!survey.of.pairs || survey.pairs || stage->unit != Unit::probability) return;
         const Matrix alike = similarities(individual_heads(survey), cancel);
         survey.pairs = drawable(alike, Matrix::Ones(alike.rows(), alike.cols()));
     };

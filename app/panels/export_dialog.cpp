@@ -288,6 +288,16 @@ void values_in_cells(Desk& desk, const Ui& ui) {
     if (result.typed) form_option(form, "decimals", result.typed->substr(0, result.typed->find(' ')));
 }
 
+/// On a size of paper the theme and, unless another one was chosen, the color map that suit it.
+void take_colors_of_paper(Presentation& look) {
+    for (const PaperPreset& preset : k_paper_presets) {
+        if (look.paper() != preset.paper) continue;
+        look.theme = preset.theme;
+        if (look.colormap == Presentation{}.colormap || look.colormap == k_paper_colormap)
+            look.colormap = preset.colormap;
+    }
+}
+
 /// The size of pictures. On paper: a preset, or any width with its resolution and font size. In pixels: the
 /// size of a cell.
 void size_of_pictures(Desk& desk, const Ui& ui) {
@@ -321,7 +331,7 @@ void size_of_pictures(Desk& desk, const Ui& ui) {
                 look.dpi = preset.paper.dpi;
                 look.font_size = preset.paper.font_size;
                 look.theme = preset.theme;
-                look.colormap = preset.colormap;
+                take_colors_of_paper(look);
             }
     });
     if (!look.width) return;
@@ -602,6 +612,22 @@ void pick_folder(const Ui& ui, ExportForm& form) {
 
 }  // namespace
 
+/// What is exported becomes what has the setting that was searched for.
+void make_room_for_sought(Desk& desk) {
+    using What = ExportForm::What;
+    ExportForm& form = desk.state.export_form;
+    if (desk.state.reveal.option.empty()) return;
+    const bool of_stage = desk.state.reveal.is_one_of({"compose", "region"});
+    if (of_stage || form.what == What::film || form.what == What::curves) form.what = What::stage;
+    const bool is_film = desk.state.reveal.option == "compose" &&
+                         form.presentation.compose == Compose::film &&
+                         why_no_film(desk.document.session()).empty();
+    if (is_film)
+        form.what = What::film;
+    else if (form.presentation.compose == Compose::film)
+        form.presentation.compose = Compose::none;
+}
+
 void export_dialog(Desk& desk, const Ui& ui) {
     ExportForm& form = desk.state.export_form;
     if (desk.state.dialog_opens) {
@@ -615,7 +641,8 @@ void export_dialog(Desk& desk, const Ui& ui) {
             form.what = ExportForm::What::film;
             form.frames = swept_count(chosen_sweep(desk.document.session()));
         }
-        if (desk.state.reveal.is_one_of({"compose", "region"})) form.what = ExportForm::What::stage;
+        take_colors_of_paper(form.presentation);
+        make_room_for_sought(desk);
         form.problem.clear();
         form.refocus = form.confirms = false;
         form.picker.reset();

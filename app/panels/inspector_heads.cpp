@@ -95,8 +95,8 @@ void column_titles(const Column& c, const HeadRows& rows) {
     struct Title {
         const char *text, *help;
     };
-    constexpr Title k_titles[] = {{"weight", "What the softmax makes of the score"},
-                                  {"row max", "The largest score of the row that no mask closes"},
+    constexpr Title k_titles[] = {{"weight", "The weight that the score becomes"},
+                                  {"row max", "The largest open score of the row"},
                                   {"score", "The last score before the mask"}};
     const std::array<float, 3> ends = rows.ends(c);
     for (std::size_t i = 0; i < ends.size(); ++i) {

@@ -487,7 +487,7 @@ void Workspace::explain_sought() {
     if (!option || !sought.gets_keyboard) return;
     const std::string unused = capitalized(document_.why_unused(*option)), when = when_used(*option);
     std::string why = unused.empty() ? std::string(option->help) : unused;
-    if (!option->in_experiment() && !when.empty()) why = fmt::format("Only for {}. {}", when, why);
+    if (!option->in_experiment() && !when.empty()) why = fmt::format("{} (for: {})", why, when);
     interaction_.notice = {std::move(why), false};
     wants_frame_ = true;
 }

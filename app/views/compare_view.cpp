@@ -52,10 +52,7 @@ struct LiveComparison {
 constexpr std::array k_live_comparisons = {
     LiveComparison{"compare.steps", k_half_the_steps, "What did the second half of training change?",
                    [](const Desk& desk) {
-                       return std::string(
-                           desk.document.experiment().training.step > 1
-                               ? ""
-                               : "choose a task and press Play first, or open a learned example");
+                       return std::string(desk.document.experiment().training.step > 1 ? "" : k_train_first);
                    }},
     LiveComparison{"compare.cpu", k_the_cpu, "Does the GPU compute the same numbers?",
                    [](const Desk& desk) -> std::string {

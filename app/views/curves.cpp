@@ -89,9 +89,11 @@ void curve_help(const Ui& ui, const Area& plot, const std::vector<Curve>& curves
     for (const Curve& curve : curves) {
         const auto at = static_cast<std::size_t>(step - 1);
         if (curve.name.empty()) continue;
-        (curve.is_logarithmic ? left : right) += "\n" + curve.name;
+        // Of a run beside, whose first curve has the run's name.
+        const std::string name = curve.is_dashed ? curves.front().name + ", " + curve.name : curve.name;
+        (curve.is_logarithmic ? left : right) += "\n" + name;
         if (at < curve.values.size())
-            text += fmt::format("\n{}   {}", curve.name,
+            text += fmt::format("\n{}   {}", name,
                                 curve.is_logarithmic ? exact_text(curve.values[at])
                                                      : fmt::format("{:.1f} %", 100 * curve.values[at]));
     }

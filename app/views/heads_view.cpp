@@ -68,7 +68,8 @@ float names_field(Desk& desk, const Ui& ui, const Area& area, float y, float lef
 
 void copy_numbers(Desk& desk, const Ui& ui, const Survey& survey) {
     ui.copy(heads_table(survey, desk.state.heads_order, desk.document.presentation()));
-    desk.state.notice = {fmt::format("copied the numbers of {} heads", survey.heads.size()), false};
+    desk.state.notice = {fmt::format("copied the numbers of {} heads", individual_heads(survey).size()),
+                         false};
 }
 
 /// `taken` is the width at the right end of the first line that something else has.
@@ -323,7 +324,8 @@ void pairs(Desk& desk, const Ui& ui, const Survey& survey, const Area& area) {
               area.width());
     if (!survey.pairs) {
         draw_text(list, ui.fonts.body, {area.min.x, area.min.y + ui.px(24)}, ink(ui.theme.secondary),
-                  "Comparing every pair…", Align::left, area.width());
+                  survey.problem.empty() ? "Comparing every pair…" : survey.problem, Align::left,
+                  area.width());
         return;
     }
     const Presentation& presentation = desk.document.presentation();
@@ -334,7 +336,8 @@ void pairs(Desk& desk, const Ui& ui, const Survey& survey, const Area& area) {
         const HeadPosition& at = heads[static_cast<std::size_t>(i)].at;
         return layers ? fmt::format("{}.{}", at.layer, at.head + 1) : std::to_string(at.head + 1);
     };
-    const float left = area.min.x + longest_text(ui, count, label) + ui.px(10), top = area.min.y + ui.px(46);
+    const float longest = longest_text(ui, count, label);
+    const float left = area.min.x + longest + ui.px(10), top = area.min.y + ui.px(46);
     const float pitch = std::min({(area.max.x - left) / static_cast<float>(count),
                                   (area.max.y - top) / static_cast<float>(count), ui.px(k_most_pair)});
     if (pitch < 1) return;
@@ -366,12 +369,11 @@ void pairs(Desk& desk, const Ui& ui, const Survey& survey, const Area& area) {
     outline_column(ui, *list, place.whole(), column, count, 0.4f);
     const int stride = label_stride(ui, pitch);
     const float half = compat::font_size(*ui.fonts.caption) / 2;
+    const int across = std::max(stride, static_cast<int>(std::ceil((longest + ui.px(4)) / pitch)));
     for (int i = 0; i < count; ++i) {
         if (label_shown(i, stride, row))
             draw_text(list, ui.fonts.caption, {left - ui.px(6), place.rows.middle(i) - half},
                       ink(i == row ? ui.theme.text : ui.theme.secondary), label(i), Align::right);
-        const int across = std::max(
-            stride, static_cast<int>(std::ceil((longest_text(ui, count, label) + ui.px(4)) / pitch)));
         if (label_shown(i, across, column))
             draw_text(list, ui.fonts.caption, {place.columns.middle(i), top - ui.px(6) - 2 * half},
                       ink(i == column ? ui.theme.text : ui.theme.secondary), label(i), Align::center);
@@ -457,7 +459,8 @@ void heads_view(Desk& desk, const Ui& ui, const Area& area, const Run&) {
     }
     const HeadsOrder& order = desk.state.heads_order;
     const std::vector<const SurveyedHead*> heads = in_order(*survey, order);
-    if (compares && body.width() >= ui.px(k_least_with_pairs) && individual_heads(*survey).size() > 1) {
+    if (compares && stage.info->unit == Unit::probability && body.width() >= ui.px(k_least_with_pairs) &&
+        individual_heads(*survey).size() > 1) {
         const auto count = static_cast<float>(individual_heads(*survey).size());
         const float share = std::min({0.42f * body.width(), body.height(), ui.px(60 + k_most_pair * count)});
         pairs(desk, ui, *survey, {{body.max.x - share, body.min.y}, body.max});

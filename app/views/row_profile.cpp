@@ -76,7 +76,7 @@ void row_profile(const Ui& ui, const ShownStage& shown, const MatrixPlace& place
     draw_text(&list, ui.fonts.mono_small, {area.max.x + ui.px(8), area.min.y - ui.px(2)}, ink(ui.theme.faint),
               short_text(ends.high));
     help_over(ui, {{area.max.x, area.min.y - ui.px(4)}, {area.max.x + ui.px(60), area.max.y + ui.px(4)}},
-              fmt::format("The row from {} to {}", exact_text(ends.low), exact_text(ends.high)));
+              fmt::format("The scale of the bars: {} to {}", exact_text(ends.low), exact_text(ends.high)));
     if (ends.low < 0)
         draw_text(&list, ui.fonts.mono_small, {area.max.x + ui.px(8), area.max.y - ui.px(12)},
                   ink(ui.theme.faint), short_text(ends.low));

@@ -51,8 +51,8 @@ HeadScores head_scores(const Trace& trace, const Stage& stage, int head, const s
 double similarity(const Stage& a, int head_a, const Stage& b, int head_b);
 
 struct SurveyedHead;
-/// The similarity of every pair of heads, in their order: symmetric, H × H. Reads every matrix once. Throws
-/// Canceled.
+/// The similarity of every pair of heads of one stage, all of one shape, in their order: symmetric, H × H.
+/// Reads every matrix once. Throws Canceled.
 Matrix similarities(std::span<const SurveyedHead> heads, const std::stop_token& cancel = {});
 
 /// A head of one layer (from 1; 0 without layers), or the mean over the heads (−1).

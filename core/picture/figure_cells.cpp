@@ -150,10 +150,15 @@ bool has_shape(const Figure& figure, CellMark mark, bool with_text) {
     return special && !with_text && smallest_side(figure) >= k_smallest_mark;
 }
 
-/// An open cell too small for a dot is filled with the dot's color.
+/// Whether a cell is open and too small for a dot: it is tinted instead, neither gray as a closed one is nor
+/// dark.
+bool is_tinted(const Figure& figure, CellMark mark) {
+    return mark == CellMark::open && smallest_side(figure) < k_smallest_mark;
+}
+Rgb8 tint(const Theme& theme) { return mixed(theme.raised, theme.accent, 0.45); }
+
 Rgb8 surface_color(const Figure& figure, std::size_t cell) {
-    const bool dot = figure.marks[cell] == CellMark::open && smallest_side(figure) < k_smallest_mark;
-    return dot ? figure.theme->secondary : figure.fill(cell);
+    return is_tinted(figure, figure.marks[cell]) ? tint(*figure.theme) : figure.fill(cell);
 }
 
 void draw_cell_shapes(const Figure& figure, const FigureLayout& layout, cairo_t* cairo) {
@@ -361,7 +366,9 @@ void fill_box(cairo_t* cairo, const Box& box) {
 
 void draw_swatch(const Figure& figure, CellMark mark, const Box& box, cairo_t* cairo) {
     const Theme& theme = *figure.theme;
-    set_source(cairo, mark == CellMark::open             ? theme.raised
+    const bool tinted = is_tinted(figure, mark);
+    set_source(cairo, tinted                             ? tint(theme)
+                      : mark == CellMark::open           ? theme.raised
                       : mark == CellMark::nan            ? theme.nan
                       : mark == CellMark::plus_infinity  ? theme.plus_infinity
                       : mark == CellMark::minus_infinity ? theme.minus_infinity
@@ -369,7 +376,7 @@ void draw_swatch(const Figure& figure, CellMark mark, const Box& box, cairo_t* c
                       : figure.hatches                   ? theme.masked
                                                          : theme.line);
     fill_box(cairo, box);
-    if (is_hatched(mark) && !figure.hatches) return;
+    if (tinted || (is_hatched(mark) && !figure.hatches)) return;
     if (!is_hatched(mark)) return draw_mark(figure, mark, box, cairo);
     cairo_save(cairo);
     cairo_rectangle(cairo, box.x, box.y, box.width, box.height);

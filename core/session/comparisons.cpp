@@ -143,7 +143,7 @@ constexpr std::array k_presets = {
                      "step",
                      before_training,
                      {},
-                     "choose a task and press Play first, or open a learned example"},
+                     k_train_first},
 };
 
 }  // namespace
@@ -178,6 +178,8 @@ std::optional<Session> with_needs(const Session& session, const ComparisonPreset
     const bool valid = succeeds([&] {
         for (const NeededSetting& each : preset.needs)
             set_from_text(able, option_named(each.option), std::string(each.value));
+        if (able.experiment.training.step > 0 && !why_parameters_do_not_fit(able.experiment).empty())
+            able.experiment = untrained(std::move(able.experiment));
         build(able.experiment);
     });
     return valid && with_preset(able, preset) ? std::optional(std::move(able)) : std::nullopt;
@@ -196,7 +198,8 @@ std::vector<OfferedComparison> offered_comparisons(const Session& session) {
             offered.push_back({&preset, "", ""});
             continue;
         }
-        if (!preset.lacks.empty()) after.push_back({&preset, "", std::string(preset.lacks)});
+        if (!preset.lacks.empty() && session.experiment.training.step == 0)
+            after.push_back({&preset, "", std::string(preset.lacks)});
         const std::optional<Session> able = with_needs(session, preset);
         if (!able) continue;
         std::string needs;

@@ -18,6 +18,10 @@ struct NeededSetting {
     std::string_view value;
 };
 
+/// What a person has to do before steps of training are compared.
+inline constexpr std::string_view k_train_first =
+    "choose a task and press Play first, or open a learned example";
+
 /// One change, and the question that the comparison answers.
 struct ComparisonPreset {
     std::string_view name;  ///< "no scaling"

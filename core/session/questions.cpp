@@ -120,7 +120,8 @@ constexpr std::array k_questions = {
         "Is this pattern real, or an artifact of the seed?",
         "An artifact: it does not survive another seed, which draws other matrices. “help” attends to “to” "
         "with 0.946 here, over 32 seeds with 0.071 ± 0.179 (mean ± standard deviation), and in only 1 of "
-        "them with more than 0.4. In most small pictures one column wins, but not always the same. Mainly "
+        "them with more than 0.4. In most small pictures one or two columns win, but not always the same. "
+        "Mainly "
         "the diagonal stays in the mean: a word gives itself 0.262, another one 0.105 (evenly 0.125). Nor "
         "is that language: W_q and W_k are all positive (uniform, marked), so a word's query and key mostly "
         "have a positive product.",
@@ -139,15 +140,14 @@ constexpr std::array k_questions = {
         "the others get almost none. The last column shows each product, the value shaded behind it, and "
         "below them their sum. Feature 3, outlined, is added up at the bottom: −2.121 − 1.358 = −3.479.",
         "scaled-dot-product", "", k_about_nothing, output_of_to},
-    Question{
-        "How do dot-product and additive scores differ?",
-        "A, dot-product: q · k ÷ √d_k, without weights of its own, is high where q and k, equally long, "
-        "point the same way. It has no bound: here −21.3 to 23.0, so “you” gives “to” 0.856. B, additive: "
-        "v_a·tanh(W_aq q + W_ak k), a small network, costs more, but learns what matches what, and q and k "
-        "may differ in length. Untrained here, it ranks at random: “this” first (0.195), “to” last. As tanh "
-        "stays within ±1, it cannot exceed Σ|v_a| = 1.78 (here −0.7 to 0.7). With a larger v_a, trained "
-        "(question 11), B is as sharp.",
-        "scaled-dot-product", "additive score", k_about_score, score_of_to},
+    Question{"How do dot-product and additive scores differ?",
+             "A, dot-product: q · k ÷ √d_k, without weights of its own, is high where q and k are long and "
+             "point the same way. It has no bound: here −21.3 to 23.0, so “you” gives “to” 0.856. B, "
+             "additive: v_a·tanh(W_aq q + W_ak k), a small network that learns what matches what; q and k "
+             "may differ in size. Untrained here, it ranks at random: “this” first (0.195), “to” last. As "
+             "tanh stays within ±1, it cannot exceed Σ|v_a| = 1.78 (here −0.7 to 0.7, pale on A's range). "
+             "With a larger v_a, trained (question 11), B is as sharp.",
+             "scaled-dot-product", "additive score", k_about_score, score_of_to},
     Question{
         "What does padding do?",
         "A batch is one array, so its sentences must be equally long: here four words are padded to eight. "

@@ -149,7 +149,7 @@ TEST_F(SearchDialogTest, EverySettingOfPicturesIsReachedByItsName) {
             const bool in_dialog = interaction().dialog == Dialog::exporting;
             EXPECT_EQ(in_dialog, is_of_exports(option));
             if (option.name == "pooling")
-                EXPECT_TRUE(interaction().notice.text.starts_with("Only for more than 4096 tokens. "));
+                EXPECT_TRUE(interaction().notice.text.ends_with("(for: more than 4096 tokens)"));
             else
                 EXPECT_TRUE(workspace->controls().focus.id != 0 || ImGui::GetActiveID() != 0)
                     << interaction().notice.text;

@@ -89,13 +89,16 @@ TEST(ComparisonsTest, WhatAPresetNeedsIsOfferedWithIt) {
         for (const OfferedComparison& each : offered_comparisons(session)) {
             SCOPED_TRACE(name + ": " + std::string(each.preset->name));
             const bool applies = each.needs.empty() && each.lacks.empty();
-            EXPECT_FALSE(applies && std::exchange(after, !applies)) << "what applies comes first";
+            EXPECT_FALSE(applies && after) << "what applies comes first";
+            after |= !applies;
             EXPECT_EQ(with_preset(session, *each.preset).has_value(), applies);
             const auto chosen = with_preset_and_needs(session, *each.preset);
             EXPECT_EQ(chosen.has_value(), each.lacks.empty());
             if (!chosen || applies) continue;
             EXPECT_EQ(chosen->pinned, pinned(*with_needs(session, *each.preset))) << "A has it as well";
             EXPECT_FALSE(evaluate(chosen->experiment).records.empty());
+            EXPECT_FALSE(evaluate(chosen->pinned->experiment).records.empty());
+            EXPECT_EQ(chosen->pinned->experiment.training.step, chosen->experiment.training.step);
         }
     }
 }

@@ -14,6 +14,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <map>
 #include <set>
 #include <sstream>
@@ -327,7 +328,7 @@ TEST(QuestionsTest, TheNumbersInTheTextsAreThoseOfTheirSessions) {
     const auto [dot_low, dot_high] = range(dot_and_additive.pinned->experiment);
     const auto [additive_low, additive_high] = range(dot_and_additive.experiment);
     expect_says(about("additive"), fmt::format("here −{:.1f} to {:.1f}, so", dot_low, dot_high));
-    expect_says(about("additive"), fmt::format("(here −{:.1f} to {:.1f})", additive_low, additive_high));
+    expect_says(about("additive"), fmt::format("(here −{:.1f} to {:.1f}, pale", additive_low, additive_high));
     const Trace of_additive = evaluate(dot_and_additive.experiment);
     expect_says(about("additive"),
                 fmt::format("Σ|v_a| = {:.2f}",
@@ -370,15 +371,25 @@ TEST(QuestionsTest, TheNumbersInTheTextsAreThoseOfTheirSessions) {
     };
     for (const StageInfo* stage : {"query"_stage, "key"_stage})
         EXPECT_GT(sums_of(stage).dot(sums_of("embedding"_stage)), 0.9) << "a correlation";
-    // “In most small pictures one column wins, but not always the same”.
-    int won = 0;
+    // “In most small pictures one or two columns win, but not always the same”: three rows in four attend
+    // most to them.
+    int won = 0, taken = 0;
     std::set<Eigen::Index> winners;
     for (const auto& [seed, of_seed] : swept_weights(questions()[5], k_seeds)) {
         Eigen::Index winner = 0;
+        std::vector<int> rows(static_cast<std::size_t>(of_seed.cols()));  // that attend most to each key
+        for (Eigen::Index i = 0; i < of_seed.rows(); ++i) {
+            Eigen::Index most = 0;
+            of_seed.row(i).maxCoeff(&most);
+            ++rows[static_cast<std::size_t>(most)];
+        }
+        std::ranges::sort(rows, std::greater{});
+        taken += 4 * (rows[0] + rows[1]) >= 3 * of_seed.rows();
         if (of_seed.colwise().mean().maxCoeff(&winner) < 0.4) continue;  // evenly it would be 0.125
         ++won;
         winners.insert(winner);
     }
+    EXPECT_GT(taken, k_seeds / 2);
     EXPECT_GT(won, k_seeds / 2);
     EXPECT_GE(winners.size(), 5u);
     Matrix beside = all;
