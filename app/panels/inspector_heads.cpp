@@ -1,5 +1,7 @@
 #include "app/panels/inspector_heads.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -8,6 +10,7 @@
 #include <vector>
 
 #include "app/document/heads_order.h"
+#include "app/ui/widgets.h"
 #include "core/graph/row_steps.h"
 #include "core/number_text.h"
 #include "core/picture/color_scale.h"

@@ -16,6 +16,7 @@
 #include "core/error.h"
 #include "core/session/applies.h"
 #include "core/session/options.h"
+#include "core/utf8.h"
 
 namespace attnscope {
 namespace {

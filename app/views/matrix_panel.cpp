@@ -1,4 +1,5 @@
 #include "app/views/matrix_panel.h"
+#include "app/ui/widgets.h"
 
 #include <fmt/format.h>
 

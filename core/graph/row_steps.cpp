@@ -9,6 +9,7 @@
 
 #include "core/graph/explain.h"
 #include "core/graph/formula.h"
+#include "core/graph/stage_table.h"
 #include "core/number_text.h"
 #include "core/op/normalizers.h"
 #include "core/op/op.h"
