@@ -144,6 +144,9 @@ TEST_F(TooltipsTest, EveryControlOfADialogHasOne) {
         press(Key::r, {.ctrl = true});
         interaction().open(dialog);
         settle();
+        workspace->parity().wait();  // what comes later would move the controls
+        workspace->gallery().wait();
+        settle();
         expect_tooltips(std::string("dialog ") + name);
     }
 }
