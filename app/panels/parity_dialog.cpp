@@ -79,6 +79,9 @@ void stage_row(Desk& desk, const Ui& ui, const ParityReport& report, const Stage
     const bool clicked = ImGui::Selectable(
         name.c_str(), false,
         ImGuiSelectableFlags_SpanAllColumns | (has_picture ? 0 : ImGuiSelectableFlags_Disabled));
+    help_at_rest(ui, fmt::format("{}: largest difference {}, relative {}{}", name, exact_text(stage.absolute),
+                                 exact_text(stage.relative),
+                                 has_picture ? "\nClick: show the stage and lock the cell" : ""));
     const Area row{ImGui::GetItemRectMin(), ImGui::GetItemRectMax()};
     const bool pressed = has_picture && keyboard_use(ui, ImGui::GetID(name.c_str()), row).pressed;
     if (clicked || pressed) go_to(desk, stage);
