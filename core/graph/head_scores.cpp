@@ -127,6 +127,14 @@ std::vector<int> open_keys(const Trace& trace, const Stage& stage) {
     return open;
 }
 
+/// The share of attention that two rows have in common; nullopt if every key is masked in both.
+template <typename Row>
+std::optional<double> common_attention(const Row& left, const Row& right) {
+    const auto common = static_cast<double>(left.cwiseMin(right).sum());
+    if (!(common > 0) && !(left.sum() > 0) && !(right.sum() > 0)) return std::nullopt;
+    return common;
+}
+
 }  // namespace
 
 std::string_view help_of(HeadScore score) { return rule_of(score).help; }
@@ -180,9 +188,9 @@ double similarity(const Stage& a, int head_a, const Stage& b, int head_b) {
     for_each_part(left_shape.rows, [&](int first, int count) {
         const Matrix left = rows_of(a, head_a, first, count), right = rows_of(b, head_b, first, count);
         for (int i = 0; i < count; ++i) {
-            if (!(left.row(i).sum() > 0) && !(right.row(i).sum() > 0)) continue;  // every key is masked
-            sum += static_cast<double>(left.row(i).cwiseMin(right.row(i)).sum());
-            ++rows;
+            const std::optional<double> common = common_attention(left.row(i), right.row(i));
+            sum += common.value_or(0);
+            rows += common.has_value();
         }
     });
     return rows ? sum / rows : 0;
@@ -218,12 +226,11 @@ Matrix similarities(std::span<const SurveyedHead> heads, const std::stop_token& 
             stop_if_canceled(cancel);
             for (Eigen::Index b = a; b < count; ++b)
                 for (int i = 0; i < part; ++i) {
-                    const auto left = weights[static_cast<std::size_t>(a)].row(i),
-                               right = weights[static_cast<std::size_t>(b)].row(i);
-                    const double common = static_cast<double>(left.cwiseMin(right).sum());
-                    if (!(common > 0) && !(left.sum() > 0) && !(right.sum() > 0)) continue;  // masked in both
-                    sums(a, b) += common;
-                    rows(a, b) += 1;
+                    const std::optional<double> common =
+                        common_attention(weights[static_cast<std::size_t>(a)].row(i),
+                                         weights[static_cast<std::size_t>(b)].row(i));
+                    sums(a, b) += common.value_or(0);
+                    rows(a, b) += common.has_value();
                 }
         }
     });
