@@ -7,6 +7,7 @@ namespace {
 
 constexpr float k_under = 30;  ///< below a small picture
 constexpr float k_gap = 12;
+constexpr float k_least_gap = 5;         ///< between pictures without texts
 constexpr float k_least_with_text = 40;  ///< side of a small picture that has one
 
 }  // namespace
@@ -18,7 +19,7 @@ Grid grid_of(const Ui& ui, const Area& area, int rows, int columns) {
         return Grid{columns, side, gap, under};
     };
     const Grid roomy = with(ui.px(k_gap), ui.px(k_under));
-    return roomy.side >= ui.px(k_least_with_text) ? roomy : with(ui.px(3), ui.px(3));
+    return roomy.side >= ui.px(k_least_with_text) ? roomy : with(ui.px(k_least_gap), ui.px(k_least_gap));
 }
 
 Grid grid_for(const Ui& ui, const Area& area, int count) {
@@ -27,6 +28,10 @@ Grid grid_for(const Ui& ui, const Area& area, int count) {
         const Grid grid = grid_of(ui, area, (count + columns - 1) / columns, columns);
         if (grid.side > best.side) best = grid;
     }
+    // Where the height decides, the width that is left keeps the pictures apart.
+    const float spare = (area.width() - best.side * static_cast<float>(best.columns)) /
+                        static_cast<float>(std::max(1, best.columns - 1));
+    if (!best.has_texts()) best.gap = std::max(best.gap, std::min(ui.px(k_gap), spare));
     return best;
 }
 
