@@ -53,7 +53,7 @@ bool RowLoop::is_worth_threads() const {
     return work_per_row * heads * static_cast<double>(rows) >= k_smallest_parallel_work;
 }
 
-void detail::run_parallel(Eigen::Index count, const std::function<void(Eigen::Index)>& run) {
+void run_parallel(Eigen::Index count, const std::function<void(Eigen::Index)>& run) {
     const char started = 0, finished = 0;
     std::mutex mutex;
     std::exception_ptr thrown;  // the first; not left to oneTBB, so that the sanitizer sees who frees it

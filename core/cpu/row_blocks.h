@@ -40,9 +40,9 @@ struct RowLoop {
     bool is_worth_threads() const;
 };
 
-namespace detail {
+/// Calls run(0), …, run(count − 1), in no particular order and on several threads. Throws whatever `run`
+/// throws.
 void run_parallel(Eigen::Index count, const std::function<void(Eigen::Index)>& run);
-}
 
 /// Calls work(RowBlock) once per block, in no particular order, and on several threads if that pays. Throws
 /// whatever `work` throws, and Canceled instead of starting another block once `loop.cancel` asks for it.
@@ -54,7 +54,7 @@ void for_row_blocks(const RowLoop& loop, const Work& work) {
         work(loop.block(index));
     };
     if (blocks > 1 && loop.is_worth_threads()) {
-        detail::run_parallel(blocks, std::cref(run));
+        run_parallel(blocks, std::cref(run));
         return;
     }
     for (Eigen::Index index = 0; index < blocks; ++index) run(index);

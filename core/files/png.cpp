@@ -5,6 +5,7 @@
 #include <png.h>
 #include <zlib.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <csetjmp>
@@ -13,8 +14,10 @@
 #include <memory>
 #include <optional>
 
+#include "core/cpu/row_blocks.h"
 #include "core/error.h"
 #include "core/files/bad_file.h"
+#include "core/files/deflate.h"
 #include "core/limits.h"
 
 namespace attnscope {
@@ -28,7 +31,6 @@ constexpr std::string_view k_signature{"\x89PNG\r\n\x1a\n", 8};
 struct Sink {
     std::string bytes;
     std::string failure;
-    bool canceled = false;
 };
 
 void append(png_structp png, png_bytep data, png_size_t size) {
@@ -50,6 +52,19 @@ void fail(png_structp png, png_const_charp message) {
 }
 
 void warn(png_structp, png_const_charp) {}
+
+/// libpng's writer; `info` is nullptr if there is not enough memory for it.
+struct Writer {
+    explicit Writer(Sink& sink) : png(png_create_write_struct(PNG_LIBPNG_VER_STRING, &sink, fail, warn)) {
+        if (png) info = png_create_info_struct(png);
+    }
+    Writer(const Writer&) = delete;
+    Writer& operator=(const Writer&) = delete;
+    ~Writer() { png_destroy_write_struct(&png, &info); }
+
+    png_structp png;
+    png_infop info = nullptr;
+};
 
 /// The colors of a picture that has no more than 256, such as a heatmap of one pixel a cell: it is then
 /// stored as one byte a pixel.
@@ -103,41 +118,46 @@ private:
     int count_ = 0;
 };
 
-/// What a picture is stored as.
+/// The bytes of a picture's rows, as they are compressed.
 struct Stored {
     const Pixels& pixels;
-    const Palette* palette;           ///< nullptr: its colors themselves
-    std::vector<std::uint8_t> row{};  ///< of the palette's numbers
+    const Palette* palette;  ///< nullptr: its colors themselves
 
     int color_type() const {
         return palette                ? PNG_COLOR_TYPE_PALETTE
                : pixels.channels == 4 ? PNG_COLOR_TYPE_RGB_ALPHA
                                       : PNG_COLOR_TYPE_RGB;
     }
+    std::size_t source_bytes() const {
+        return static_cast<std::size_t>(pixels.width) * static_cast<std::size_t>(pixels.channels);
+    }
+    /// The bytes of a row, its filter not counted.
+    std::size_t row_bytes() const {
+        return palette ? static_cast<std::size_t>(pixels.width) : source_bytes();
+    }
     const std::uint8_t* source_row(int y) const {
-        const auto stride =
-            static_cast<std::size_t>(pixels.width) * static_cast<std::size_t>(pixels.channels);
-        return pixels.bytes.data() + static_cast<std::size_t>(y) * stride;
+        return pixels.bytes.data() + static_cast<std::size_t>(y) * source_bytes();
     }
-    const std::uint8_t* stored_row(int y) {
-        if (!palette) return source_row(y);
-        palette->number(source_row(y), pixels.width, row.data());
-        return row.data();
-    }
-    /// The filter of a row. From the second row on: rows repeat down a cell, so that the difference from the
-    /// row above is zeros, which compress well. Otherwise a heatmap consists of flat areas, whose repetition
+    /// Appends the row's filter and the filtered row. Rows repeat down a cell: their difference from the row
+    /// above is zeros, which compress well. Otherwise a heatmap consists of flat areas, whose repetition
     /// compresses better without a filter.
-    int filter(int y) const {
-        const auto stride =
-            static_cast<std::size_t>(pixels.width) * static_cast<std::size_t>(pixels.channels);
-        const bool repeats = std::memcmp(source_row(y), source_row(y - 1), stride) == 0;
-        return repeats ? PNG_FILTER_UP : PNG_FILTER_NONE;
+    void append_row(int y, std::vector<std::uint8_t>& to) const {
+        const std::uint8_t* row = source_row(y);
+        const bool repeats = y > 0 && std::memcmp(row, source_row(y - 1), source_bytes()) == 0;
+        to.push_back(repeats ? PNG_FILTER_VALUE_UP : PNG_FILTER_VALUE_NONE);
+        if (!palette && !repeats) {
+            to.insert(to.end(), row, row + row_bytes());
+            return;
+        }
+        to.resize(to.size() + row_bytes());
+        if (!repeats) palette->number(row, pixels.width, to.data() + to.size() - row_bytes());
     }
 };
 
-/// No object with a destructor lives in this function: libpng leaves it by longjmp.
-bool write_all(png_structp png, png_infop info, Sink* sink, Stored& stored, png_text* texts, int count,
-               const Progress& progress) {
+/// Everything before the pixels. No object with a destructor lives in this function: libpng leaves it by
+/// longjmp.
+bool write_header(png_structp png, png_infop info, Sink* sink, const Stored& stored, png_text* texts,
+                  int count) {
     const Pixels& pixels = stored.pixels;
     if (setjmp(png_jmpbuf(png))) return false;
     png_set_write_fn(png, sink, append, flush);
@@ -152,25 +172,84 @@ bool write_all(png_structp png, png_infop info, Sink* sink, Stored& stored, png_
         png_set_pHYs(png, info, per_meter, per_meter, PNG_RESOLUTION_METER);
     }
     png_set_sRGB(png, info, PNG_sRGB_INTENT_PERCEPTUAL);
-    // The indices of a palette repeat in runs only; searching for more takes ten times as long.
-    // Colors themselves repeat all over: what level 6 finds beyond level 2 takes six times as long and saves
-    // a seventh.
-    if (stored.palette)
-        png_set_compression_strategy(png, Z_RLE);
-    else
-        png_set_compression_level(png, 2);
-    png_set_filter(png, PNG_FILTER_TYPE_BASE, PNG_FILTER_NONE | PNG_FILTER_UP);
     if (count > 0) png_set_text(png, info, texts, count);
     png_write_info(png, info);
-    for (int y = 0; y < pixels.height; ++y) {
-        sink->canceled = progress && !progress(static_cast<double>(y) / pixels.height);
-        if (sink->canceled) return false;
-        if (y > 0)
-            png_set_filter(png, PNG_FILTER_TYPE_BASE, stored.filter(y));  // the first row makes room for both
-        png_write_row(png, stored.stored_row(y));
-    }
-    png_write_end(png, nullptr);
     return true;
+}
+
+/// Writes a chunk with its checksum. libpng leaves this function by longjmp, too.
+bool write_chunk(png_structp png, const char* name, const std::string& data) {
+    if (setjmp(png_jmpbuf(png))) return false;
+    png_write_chunk(png, reinterpret_cast<png_const_bytep>(name),
+                    reinterpret_cast<png_const_bytep>(data.data()), data.size());
+    return true;
+}
+
+/// The rows of a picture as a zlib stream (RFC 1950), made in parts of about a mebibyte, each by one thread.
+class PixelStream {
+public:
+    explicit PixelStream(const Stored& stored) : stored_(stored) {
+        constexpr std::size_t k_part = 1 << 20;
+        rows_per_part_ = static_cast<int>(std::max<std::size_t>(1, k_part / (stored.row_bytes() + 1)));
+    }
+    bool ended() const { return next_ == stored_.pixels.height; }
+    double part_done() const { return static_cast<double>(next_) / stored_.pixels.height; }
+
+    /// The next bytes of the stream.
+    std::string take() {
+        constexpr int k_parts_at_once = 32;
+        const int rows = std::min(stored_.pixels.height - next_, rows_per_part_ * k_parts_at_once);
+        std::vector<Part> parts(static_cast<std::size_t>((rows + rows_per_part_ - 1) / rows_per_part_));
+        const auto make = [&](std::ptrdiff_t index) {
+            const int first = next_ + static_cast<int>(index) * rows_per_part_;
+            parts[static_cast<std::size_t>(index)] =
+                part(first, std::min(rows_per_part_, next_ + rows - first));
+        };
+        if (parts.size() > 1)
+            run_parallel(std::ssize(parts), make);
+        else
+            make(0);
+        std::string bytes;
+        if (next_ == 0) bytes = "\x78\x01";  // DEFLATE, a window of 32 KiB, the fastest compression
+        next_ += rows;
+        for (const Part& part : parts) {
+            bytes += part.bytes;
+            checksum_ = adler32_combine(checksum_, part.checksum, part.size);
+        }
+        for (int shift = 24; ended() && shift >= 0; shift -= 8)
+            bytes += static_cast<char>(checksum_ >> shift);
+        return bytes;
+    }
+
+private:
+    struct Part {
+        std::string bytes;
+        uLong checksum = 0;
+        z_off_t size = 0;  ///< of what it unpacks to
+    };
+
+    Part part(int first, int count) const {
+        std::vector<std::uint8_t> rows;
+        rows.reserve(static_cast<std::size_t>(count) * (stored_.row_bytes() + 1));
+        for (int y = first; y < first + count; ++y) stored_.append_row(y, rows);
+        return {.bytes = deflate_part(rows, first + count == stored_.pixels.height),
+                .checksum = adler32_z(1, rows.data(), rows.size()),
+                .size = static_cast<z_off_t>(rows.size())};
+    }
+
+    const Stored& stored_;
+    int rows_per_part_ = 1;
+    int next_ = 0;  ///< the first row that was not taken
+    uLong checksum_ = 1;
+};
+
+bool write_pixels(png_structp png, const Stored& stored, const Progress& progress) {
+    for (PixelStream stream(stored); !stream.ended();) {
+        report(progress, stream.part_done());
+        if (!write_chunk(png, "IDAT", stream.take())) return false;
+    }
+    report(progress, 1);
+    return write_chunk(png, "IEND", "");
 }
 
 png_text text_chunk(const PngText& text) {
@@ -278,22 +357,17 @@ std::string encode_png(const Pixels& pixels, std::span<const PngText> texts, con
     require_pixels(pixels);
     Sink sink;
     const std::optional<Palette> palette = Palette::of(pixels);
-    Stored stored{pixels, palette ? &*palette : nullptr};
-    if (palette) stored.row.resize(static_cast<std::size_t>(pixels.width));
+    const Stored stored{pixels, palette ? &*palette : nullptr};
     std::vector<png_text> chunks;
     for (const PngText& text : texts) chunks.push_back(text_chunk(text));
-    png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, &sink, fail, warn);
-    png_infop info = png ? png_create_info_struct(png) : nullptr;
-    const bool written =
-        info && write_all(png, info, &sink, stored, chunks.data(), static_cast<int>(chunks.size()), progress);
-    png_destroy_write_struct(&png, &info);
-    if (sink.canceled) throw Canceled{};
-    if (!written) {
-        throw Error(ErrorKind::backend,
-                    "libpng cannot write the picture: " +
-                        (sink.failure.empty() ? "it cannot be initialized" : sink.failure));
-    }
-    return std::move(sink.bytes);
+    const Writer writer(sink);
+    const bool written = writer.info &&
+                         write_header(writer.png, writer.info, &sink, stored, chunks.data(),
+                                      static_cast<int>(chunks.size())) &&
+                         write_pixels(writer.png, stored, progress);
+    if (written) return std::move(sink.bytes);
+    throw Error(ErrorKind::backend, "libpng cannot write the picture: " +
+                                        (sink.failure.empty() ? "it cannot be initialized" : sink.failure));
 }
 
 bool is_png(std::string_view bytes) { return bytes.substr(0, k_signature.size()) == k_signature; }

@@ -128,10 +128,18 @@ float float_at(std::int64_t place) {
 const std::int64_t k_last_place = place_of(std::numeric_limits<float>::infinity());
 const std::int64_t k_first_place = -k_last_place;
 
+double linear_position(double value, double min, double max) { return (value - min) / (max - min); }
+
+/// The entry of a table for a position of 0 … 1.
+int entry_at(double position) {
+    const double part = position * 256;
+    return part >= 0 ? static_cast<int>(std::min(part, 255.0)) : 0;
+}
+
 }  // namespace
 
 double ColorScale::position(double value) const {
-    if (spacing == ColorSpacing::linear) return (value - min) / (max - min);
+    if (spacing == ColorSpacing::linear) return linear_position(value, min, max);
     if (min > 0) return value > 0 ? std::log(value / min) / std::log(max / min) : -INFINITY;
     const double part = std::asinh(value / (max * k_linear_part)) / std::asinh(1 / k_linear_part);
     return 0.5 + 0.5 * part;
@@ -143,10 +151,18 @@ double ColorScale::value_at(double position) const {
     return max * k_linear_part * std::sinh((2 * position - 1) * std::asinh(1 / k_linear_part));
 }
 
-int ColorScale::index(double value) const {
-    const double part = position(value) * 256;
-    if (!(part >= 0)) return 0;
-    return part >= 255 ? 255 : static_cast<int>(part);
+int ColorScale::index(double value) const { return entry_at(position(value)); }
+
+void ColorScale::index_all(std::span<const float> values, std::span<std::uint8_t> indices) const {
+    const auto all = [&](const auto& index_of) {
+        std::ranges::transform(values, indices.begin(),
+                               [&](float value) { return static_cast<std::uint8_t>(index_of(value)); });
+    };
+    // Where one formula holds for all values, several are computed at once.
+    if (spacing == ColorSpacing::linear)
+        all([from = min, to = max](double value) { return entry_at(linear_position(value, from, to)); });
+    else
+        all([this](double value) { return index(value); });
 }
 
 std::array<float, 256> ColorScale::first_values() const {

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "core/graph/trace.h"
@@ -27,6 +29,8 @@ struct ColorScale {
     /// The table's entry, 0 … 255, of 256 equal parts of all positions. Values beyond an end (and ±∞) get the
     /// end's entry; NaN, which has a mark of its own and no color, gets 0.
     int index(double value) const;
+    /// The index() of each value into `indices`, which has as many places.
+    void index_all(std::span<const float> values, std::span<std::uint8_t> indices) const;
     /// The smallest float of each entry: index(value) is the last entry whose float is not above the value.
     /// Comparing with these, as a shader does, gives the same colors as index(), whatever the precision of
     /// its division. The first is min, although values below it have its color as well.

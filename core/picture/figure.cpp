@@ -96,27 +96,35 @@ Part part_of(const Buffer& buffer, const Region& region, bool of_pairs, int most
     return part;
 }
 
-Matrix values_of(const Buffer& buffer, int head, const Part& part, Pool pool) {
-    if (part.level > 0) return buffer.on_demand()->tile(head, part.level, pool, part.cells(), {});
-    Matrix values(part.region.rows, part.region.columns);
-    buffer.read(head, part.region, {values.data(), values.rows(), values.cols()});
+/// Row-major.
+std::vector<float> values_of(const Buffer& buffer, int head, const Part& part, Pool pool) {
+    if (part.level > 0) {
+        const Matrix pooled = buffer.on_demand()->tile(head, part.level, pool, part.cells(), {});
+        return {pooled.data(), pooled.data() + pooled.size()};
+    }
+    const Region& region = part.region;
+    std::vector<float> values(static_cast<std::size_t>(region.rows) *
+                              static_cast<std::size_t>(region.columns));
+    buffer.read(head, region, {values.data(), region.rows, region.columns});
     return values;
 }
 
-/// The open pairs of this head, or of any head for a mean, in this part; empty for a stage without a mask.
-Matrix open_pairs(const Trace& trace, const Stage& stage, const ShownMatrix& shown, const Part& part) {
+/// Not 0 at the open pairs of this head, or of any head for a mean, in this part; empty for a stage without a
+/// mask.
+std::vector<float> open_pairs(const Trace& trace, const Stage& stage, const ShownMatrix& shown,
+                              const Part& part) {
     const Stage* mask = trace.find(mask_of(*stage.info));
     if (!mask || mask->shape().rows != stage.shape().rows || mask->shape().columns != stage.shape().columns)
         return {};
     const auto open = [&](int head) { return values_of(mask->buffer, head, part, Pool::dominant); };
     const int heads = mask->shape().heads;
     if (!shown.mean) return open(std::min(shown.head, heads - 1));
-    Matrix any = open(0);
-    for (int h = 1; h < heads; ++h) any = any.cwiseMax(open(h));
+    std::vector<float> any = open(0);
+    for (int h = 1; h < heads; ++h) std::ranges::transform(any, open(h), any.begin(), std::ranges::max);
     return any;
 }
 
-void mark_cells(Figure& figure, const Matrix& open) {
+void mark_cells(Figure& figure, const std::vector<float>& open) {
     figure.marks.resize(figure.values.size());
     std::transform(figure.values.begin(), figure.values.end(), figure.marks.begin(), mark_of);
     if (figure.unit == Unit::boolean) {
@@ -124,10 +132,8 @@ void mark_cells(Figure& figure, const Matrix& open) {
                        [](float cell) { return cell != 0 ? CellMark::open : CellMark::masked; });
         return;
     }
-    if (open.cols() != figure.columns) return;
-    for (std::size_t i = 0; i < figure.marks.size(); ++i) {
-        if (open.data()[i] == 0) figure.marks[i] = CellMark::masked;
-    }
+    for (std::size_t i = 0; i < open.size(); ++i)
+        if (open[i] == 0) figure.marks[i] = CellMark::masked;
 }
 
 void flag_fully_masked(Figure& figure, const Trace& trace, const Stage& stage, const ShownMatrix& shown,
@@ -158,11 +164,14 @@ void find_clipped(Figure& figure) {
     // does not clip it.
     const float min = static_cast<float>(figure.scale.min);
     const float max = static_cast<float>(figure.scale.max);
+    bool below = false, above = false;  // not the figure's own, which each number would write
     for (std::size_t i = 0; i < figure.values.size(); ++i) {
-        if (figure.marks[i] != CellMark::value) continue;
-        figure.clipped_below |= figure.values[i] < min;
-        figure.clipped_above |= figure.values[i] > max;
+        const bool value = figure.marks[i] == CellMark::value;
+        below |= value && figure.values[i] < min;
+        above |= value && figure.values[i] > max;
     }
+    figure.clipped_below = below;
+    figure.clipped_above = above;
 }
 
 void require_cell_size(int size) {
@@ -269,7 +278,6 @@ Figure figure_of(const Trace& trace, const Stage& stage, const HeadChoice& head,
     if (static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns) > k_max_cell_shapes)
         require_drawable(stage.name(), rows, columns, cell_size);
     const ColorScale scale = color_scale(trace, stage, head, presentation);
-    const Matrix values = values_of(*shown.buffer, shown.head, part, pool);
     Figure figure{
         .title = {},
         .subtitle = {},
@@ -288,7 +296,7 @@ Figure figure_of(const Trace& trace, const Stage& stage, const HeadChoice& head,
         .unit = stage.info->unit,
         .rows = rows,
         .columns = columns,
-        .values = {values.data(), values.data() + values.size()},
+        .values = values_of(*shown.buffer, shown.head, part, pool),
         .marks = {},
         .fully_masked = {},
         .fully_masked_columns = {},

@@ -10,6 +10,7 @@
 #include <numbers>
 #include <vector>
 
+#include "core/cpu/row_blocks.h"
 #include "core/picture/cairo_handle.h"
 
 namespace attnscope {
@@ -176,30 +177,37 @@ std::uint32_t argb(Rgb8 color) {
            static_cast<std::uint32_t>(color.green) << 8 | color.blue;
 }
 
-/// Draws one row of cells into its first pixel row and repeats it.
-void write_row(const Figure& figure, const Box& matrix, int row, std::uint8_t* pixels, int stride) {
+/// Draws a row of cells, and the line below it, whose first pixel is at (x, y) of the picture, `stride` bytes
+/// from one row of pixels to the next.
+void write_row(const Figure& figure, int row, int x, int y, std::uint8_t* pixels, std::ptrdiff_t stride) {
     const int width = figure.cell_width() - figure.gap(), height = figure.cell_height() - figure.gap();
     const std::uint32_t gap = argb(figure.theme->background);
     const std::uint32_t line = argb(figure.theme->hatch);
-    for (int y = 0; y < height; ++y) {
-        const int top = row * figure.cell_height() + y;
-        auto* to = reinterpret_cast<std::uint32_t*>(pixels + static_cast<std::ptrdiff_t>(top) * stride);
-        for (int c = 0; c < figure.columns; ++c) {
-            const std::size_t cell = figure.cell(row, c);
-            const std::uint32_t color = argb(surface_color(figure, cell));
-            const int left = c * figure.cell_width();
-            std::fill(to + left, to + left + width, color);
-            if (figure.gap() > 0 && c + 1 < figure.columns) to[left + width] = gap;
-            if (!is_hatched(figure.marks[cell]) || !figure.hatches) continue;
-            for (int x = left; x < left + width; ++x) {
-                if (has_line(figure.marks[cell], matrix.x + x, matrix.y + top)) to[x] = line;
-            }
-        }
+    const auto pixel_row = [&](int down) { return reinterpret_cast<std::uint32_t*>(pixels + down * stride); };
+    std::uint32_t* const first = pixel_row(0);
+    const std::size_t start = figure.cell(row, 0);
+    std::vector<std::uint8_t> entries(static_cast<std::size_t>(figure.columns));
+    figure.scale.index_all({figure.values.data() + start, entries.size()}, entries);
+    std::uint32_t* to = first;
+    for (std::size_t c = 0; c < entries.size(); ++c) {
+        const bool by_value = figure.marks[start + c] == CellMark::value;
+        const std::uint32_t color =
+            argb(by_value ? figure.scale.map->colors[entries[c]] : surface_color(figure, start + c));
+        *to++ = color;
+        for (int repeated = 1; repeated < width; ++repeated) *to++ = color;
+        if (figure.gap() > 0 && c + 1 < entries.size()) *to++ = gap;
     }
-    if (figure.gap() > 0 && row + 1 < figure.rows) {
-        auto* to = reinterpret_cast<std::uint32_t*>(
-            pixels + (static_cast<std::ptrdiff_t>(row) * figure.cell_height() + height) * stride);
-        std::fill(to, to + matrix.width, gap);
+    const int end = figure.columns * figure.cell_width() - figure.gap();
+    for (int down = 1; down < height; ++down) std::copy_n(first, end, pixel_row(down));
+    if (figure.gap() > 0 && row + 1 < figure.rows) std::fill_n(pixel_row(height), end, gap);
+    if (!figure.hatches) return;
+    for (int c = 0; c < figure.columns; ++c) {
+        const CellMark mark = figure.marks[figure.cell(row, c)];
+        if (mark == CellMark::value || !is_hatched(mark)) continue;
+        const int left = c * figure.cell_width();
+        for (int down = 0; down < height; ++down)
+            for (int across = left; across < left + width; ++across)
+                if (has_line(mark, x + across, y + down)) pixel_row(down)[across] = line;
     }
 }
 
@@ -224,22 +232,39 @@ void paint_image(cairo_surface_t* image, const Box& matrix, cairo_t* cairo) {
     cairo_restore(cairo);
 }
 
+/// The cost of a cell's color, and of a pixel, in multiply-adds.
+constexpr double k_color_work = 100, k_pixel_work = 10;
+
+/// Draws the matrix in bands of rows, each of them painted while its pixels are in the cache.
 void draw_cell_image(const Figure& figure, const FigureLayout& layout, cairo_t* cairo) {
+    constexpr int k_pixels_per_band = 1 << 22;
     const Box& matrix = layout.matrix;
-    const CairoSurface image = make_image(matrix.width, matrix.height);
-    std::uint8_t* pixels = cairo_image_surface_get_data(image.get());
-    const int stride = cairo_image_surface_get_stride(image.get());
-    for (int r = 0; r < figure.rows; ++r) write_row(figure, matrix, r, pixels, stride);
-    paint_image(image.get(), matrix, cairo);
+    const int height = figure.cell_height();
+    const int rows_per_band = std::max(1, k_pixels_per_band / (matrix.width * height));
+    for (int first = 0; first < figure.rows; first += rows_per_band) {
+        const int rows = std::min(rows_per_band, figure.rows - first);
+        const int top = matrix.y + first * height;
+        const Box band{matrix.x, top, matrix.width, std::min(rows * height, matrix.bottom() - top)};
+        const CairoSurface image = make_image(band.width, band.height);
+        std::uint8_t* pixels = cairo_image_surface_get_data(image.get());
+        const std::ptrdiff_t stride = cairo_image_surface_get_stride(image.get());
+        const RowLoop loop{
+            .rows = rows, .work_per_row = figure.columns * k_color_work + band.width * height * k_pixel_work};
+        for_row_blocks(loop, [&](const RowBlock& block) {
+            for (auto r = static_cast<int>(block.first); r < block.first + block.count; ++r)
+                write_row(figure, first + r, band.x, top + r * height, pixels + r * height * stride, stride);
+        });
+        paint_image(image.get(), band, cairo);
+    }
 }
 
 void draw_marks(const Figure& figure, const FigureLayout& layout, cairo_t* cairo) {
-    for (int r = 0; r < figure.rows; ++r) {
-        for (int c = 0; c < figure.columns; ++c) {
-            const CellMark mark = figure.marks[figure.cell(r, c)];
-            if (!has_shape(figure, mark, layout.value_size > 0)) continue;
-            draw_mark(figure, mark, layout.cell(figure, r, c), cairo);
-        }
+    for (std::size_t cell = 0; cell < figure.marks.size(); ++cell) {
+        const CellMark mark = figure.marks[cell];
+        if (mark == CellMark::value || !has_shape(figure, mark, layout.value_size > 0)) continue;
+        const int row = static_cast<int>(cell) / figure.columns,
+                  column = static_cast<int>(cell) % figure.columns;
+        draw_mark(figure, mark, layout.cell(figure, row, column), cairo);
     }
 }
 

@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <random>
+#include <vector>
+
+#include "core/cpu/row_blocks.h"
 #include "core/error.h"
 
 namespace attnscope {
@@ -58,6 +62,51 @@ TEST(PngTest, APictureOf256ColorsIsStoredByTheirNumbers) {
         EXPECT_EQ(bytes[k_color_type], count <= 256 ? k_numbers : k_rgb) << count;
         EXPECT_EQ(decode_png(bytes, "test"), pixels) << count;
     }
+}
+
+/// Noise of `colors` colors, in which every third row is the one above.
+Pixels noise(int width, int height, int channels, std::uint32_t colors) {
+    Pixels pixels{.width = width, .height = height, .channels = channels, .bytes = {}};
+    std::mt19937 random(1);
+    const auto row = static_cast<std::ptrdiff_t>(width) * channels;
+    for (int y = 0; y < height; ++y) {
+        if (y % 3 == 1) {
+            const std::vector<std::uint8_t> above(pixels.bytes.end() - row, pixels.bytes.end());
+            pixels.bytes.insert(pixels.bytes.end(), above.begin(), above.end());
+            continue;
+        }
+        for (int x = 0; x < width; ++x) {
+            const std::uint32_t color = random() % colors;
+            for (int c = 0; c < channels; ++c)
+                pixels.bytes.push_back(static_cast<std::uint8_t>(color >> 8 * c));
+        }
+    }
+    return pixels;
+}
+
+TEST(PngTest, APictureInSeveralPartsIsTheSameOnAnyNumberOfThreads) {
+    // Of 45 parts, and of one row longer than a part; by colors, with transparency, by a palette's numbers.
+    for (const Pixels& pixels :
+         {noise(4000, 4001, 3, 1 << 24), noise(400'000, 3, 4, 1 << 31), noise(3000, 2000, 3, 200)}) {
+        std::string one, two;
+        with_threads(1, [&] { one = encode_png(pixels, {}); });
+        with_threads(2, [&] { two = encode_png(pixels, {}); });
+        EXPECT_TRUE(one == two) << pixels.width;
+        EXPECT_TRUE(decode_png(one, "test") == pixels) << pixels.width;
+    }
+}
+
+TEST(PngTest, WritingIsCanceledBetweenParts) {
+    const Pixels pixels = noise(4000, 4001, 3, 1 << 24);
+    std::vector<double> parts;
+    const auto stop_at_half = [&](double part) {
+        parts.push_back(part);
+        return part < 0.5;
+    };
+    EXPECT_THROW(encode_png(pixels, {}, stop_at_half), Canceled);
+    EXPECT_EQ(parts.front(), 0);
+    EXPECT_GE(parts.back(), 0.5);
+    EXPECT_LT(parts.back(), 1);
 }
 
 TEST(PngTest, TheSessionComesBackByteForByte) {

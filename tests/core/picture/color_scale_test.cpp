@@ -72,6 +72,20 @@ TEST(ColorScaleTest, ComparingWithTheFirstValuesFindsTheEntryOfEveryFloatAroundA
     }
 }
 
+TEST(ColorScaleTest, ManyValuesAtOnceGetTheEntriesThatEachGets) {
+    std::vector<float> values = {0, -0.0f, NAN, k_infinity, -k_infinity, 3e38f, -3e38f, 1e-40f};
+    for (int i = -600; i <= 600; ++i) values.push_back(static_cast<float>(i) / 256);
+    for (const ColorScale& scale :
+         {ColorScale{&diverging_colormap(), -1, 1}, ColorScale{&diverging_colormap(), 0.1, 0.7},
+          ColorScale{&diverging_colormap(), -1, 1, ColorSpacing::log},
+          ColorScale{&diverging_colormap(), 1e-4, 1, ColorSpacing::log}}) {
+        std::vector<std::uint8_t> entries(values.size());
+        scale.index_all(values, entries);
+        for (std::size_t i = 0; i < values.size(); ++i)
+            ASSERT_EQ(int{entries[i]}, scale.index(values[i])) << values[i] << " on " << scale.min;
+    }
+}
+
 TEST(ColorScaleTest, WeightsRunFromZeroToTheLargestOfTheMatrix) {
     const StagePtr weights =
         make_stage(k_weights, 2, 2, 2, [](int h, int r, int c) { return 0.1f * (h + 1) + 0.1f * (r + c); });
