@@ -58,8 +58,8 @@ const std::vector<Room> k_rooms = {
      {"core/files", "core/graph", "core/learn", "core/mechanism", "core/picture", "core/session"}},
 
     {"app/document",
-     {"core/text", "core/image", "core/files", "core/experiment", "core/op", "core/graph", "core/mechanism",
-      "core/learn", "core/gpu", "core/picture", "core/session", "core/export"}},
+     {"core/cpu", "core/text", "core/image", "core/files", "core/experiment", "core/op", "core/graph",
+      "core/mechanism", "core/learn", "core/gpu", "core/picture", "core/session", "core/export"}},
     {"app/platform", {"core/gpu"}},
     {"app/actions",
      {"core/files", "core/graph", "core/learn", "core/mechanism", "core/picture", "core/session",

@@ -238,8 +238,8 @@ private:
     const Variation* variation_ = nullptr;  ///< of the run beside
     Worker worker_;
     /// An evaluation that takes less is shown by the frame that follows its change, which waits for it.
-    static constexpr double k_brief_milliseconds = 2;
-    static constexpr std::chrono::milliseconds k_longest_wait{3};
+    static constexpr double k_brief_milliseconds = 30;
+    static constexpr std::chrono::milliseconds k_longest_wait{40};
     bool just_asked_ = false;  ///< the worker, since the last update()
     Comparer comparer_;
     Surveyor surveyor_;

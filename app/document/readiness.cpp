@@ -1,8 +1,11 @@
 #include "app/document/readiness.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <vector>
 
 #include "core/canceled.h"
+#include "core/cpu/row_blocks.h"
 #include "core/graph/stage_table.h"
 #include "core/picture/shown_matrix.h"
 
@@ -85,6 +88,7 @@ bool is_ready(const Trace& trace, const WantedPictures& wanted) {
 }
 
 void make_ready(const Trace& trace, const WantedPictures& wanted, const std::stop_token& cancel) {
+    constexpr std::size_t k_many_cells = std::size_t{1} << 17;  // fewer take less time than waking a thread
     const bool cheap = is_cheap(trace);
     const auto make_stage_ready = [&](const Stage& stage) {
         stop_if_canceled(cancel);
@@ -93,12 +97,26 @@ void make_ready(const Trace& trace, const WantedPictures& wanted, const std::sto
         make_ready(stage, {{HeadChoice::Kind::mean}, wanted.percentiles}, cancel);
         for (int h = 0; h < stage.shape().heads; ++h) make_ready(stage.buffer, h, wanted.percentiles);
     };
-    for (const StageRecord& record : trace.records) {
-        make_stage_ready(*record.stage);
-        if (record.stage->info->role == StageRole::masked_scores)
-            find_fully_masked(trace, record.stage->buffer);
-    }
-    for (const StagePtr& gradient : trace.gradients) make_stage_ready(*gradient);
+    std::vector<const Stage*> stages;
+    std::size_t cells = 0;
+    for (const StageRecord& record : trace.records) stages.push_back(record.stage.get());
+    for (const StagePtr& gradient : trace.gradients) stages.push_back(gradient.get());
+    for (const Stage* stage : stages) cells += stage->shape().size();
+    const auto make = [&](std::ptrdiff_t index) {
+        const Stage& stage = *stages[static_cast<std::size_t>(index)];
+        make_stage_ready(stage);
+        const bool masks =
+            stage.part == StageKey::Part::value && stage.info->role == StageRole::masked_scores;
+        if (masks) find_fully_masked(trace, stage.buffer);
+    };
+    // Values on demand are surveyed by several threads at once, those of a card by the card.
+    const bool in_memory =
+        trace.backend == BackendKind::cpu &&
+        std::ranges::none_of(stages, [](const Stage* each) { return each->buffer.on_demand(); });
+    if (in_memory && cells > k_many_cells)
+        run_parallel(std::ssize(stages), make);
+    else
+        for (std::ptrdiff_t i = 0; i < std::ssize(stages); ++i) make(i);
 }
 
 void make_ready(const Trace& trace, const Stage& stage, const WantedPictures& wanted,

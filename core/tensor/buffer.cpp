@@ -3,40 +3,81 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
+#include <bit>
 #include <cassert>
 #include <cmath>
+#include <cstdint>
 #include <functional>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "core/canceled.h"
 #include "core/error.h"
 
 namespace attnscope {
 
+namespace {
+
+/// Counts and ends of what several lanes have seen, side by side, so that the compiler takes them at once.
+struct RangeLanes {
+    static constexpr std::size_t k_lanes = 16;
+    static constexpr float k_infinity = std::numeric_limits<float>::infinity();
+
+    std::array<float, k_lanes> min, max;
+    std::array<std::uint32_t, k_lanes> zero{}, nan{}, plus{}, minus{};
+
+    RangeLanes() {
+        min.fill(k_infinity);
+        max.fill(-k_infinity);
+    }
+    void add(std::size_t lane, float v) {
+        const bool finite = std::abs(v) < k_infinity;
+        const float low = finite ? v : k_infinity, high = finite ? v : -k_infinity;
+        min[lane] = low < min[lane] ? low : min[lane];
+        max[lane] = high > max[lane] ? high : max[lane];
+        zero[lane] += v == 0 ? 1 : 0;
+        nan[lane] += v != v ? 1 : 0;
+        plus[lane] += v == k_infinity ? 1 : 0;
+        minus[lane] += v == -k_infinity ? 1 : 0;
+    }
+    /// What is known of the `count` values that were added.
+    ValueRange range(std::size_t count) const {
+        const auto sum = [](const auto& counts) {
+            return std::accumulate(counts.begin(), counts.end(), std::size_t{0});
+        };
+        ValueRange range{
+            .zero = sum(zero), .nan = sum(nan), .plus_infinity = sum(plus), .minus_infinity = sum(minus)};
+        range.finite = count - range.nan - range.plus_infinity - range.minus_infinity;
+        if (range.finite == 0) return range;
+        range.min = std::ranges::min(min);
+        range.max = std::ranges::max(max);
+        return range;
+    }
+};
+
+ValueRange range_of_few(std::span<const float> values) {
+    constexpr std::size_t k_lanes = RangeLanes::k_lanes;
+    RangeLanes lanes;
+    std::size_t i = 0;
+    for (; i + k_lanes <= values.size(); i += k_lanes)
+        for (std::size_t lane = 0; lane < k_lanes; ++lane) lanes.add(lane, values[i + lane]);
+    for (; i < values.size(); ++i) lanes.add(0, values[i]);
+    return lanes.range(values.size());
+}
+
+}  // namespace
+
 ValueRange range_of(std::span<const float> values) {
+    constexpr std::size_t k_countable = std::size_t{1} << 32;  // in a lane, with room to spare
     ValueRange range;
-    float min = std::numeric_limits<float>::infinity();
-    float max = -min;
-    for (const float v : values) {
-        if (std::isfinite(v)) {
-            min = std::min(min, v);
-            max = std::max(max, v);
-            ++range.finite;
-            range.zero += v == 0;
-        } else if (std::isnan(v)) {
-            ++range.nan;
-        } else {
-            ++(v > 0 ? range.plus_infinity : range.minus_infinity);
-        }
-    }
-    if (range.finite > 0) {
-        range.min = min;
-        range.max = max;
-    }
+    for (std::size_t i = 0; i < values.size(); i += k_countable)
+        range = united(range, range_of_few(values.subspan(i, std::min(k_countable, values.size() - i))));
     return range;
 }
 
@@ -55,35 +96,61 @@ ValueRange united(ValueRange a, const ValueRange& b) {
 
 namespace {
 
+constexpr std::uint32_t k_infinity_bits = 0x7F800000, k_sign_bit = 0x80000000, k_nan_priority = 0xFFFFFFFF;
+
+/// In the order of dominant(): the larger number is that of the value that represents both.
+std::uint32_t priority(float value) {
+    const auto bits = std::bit_cast<std::uint32_t>(value);
+    const std::uint32_t magnitude = bits & ~k_sign_bit, positive = ~bits >> 31;
+    const std::uint32_t finite = (magnitude << 1 | positive) + 1;
+    const bool lowest = bits == (k_sign_bit | k_infinity_bits);
+    return magnitude > k_infinity_bits ? k_nan_priority : lowest ? 0 : finite;
+}
+
+/// The value of that priority().
+float value_of(std::uint32_t priority) {
+    const std::uint32_t finite = priority - 1;
+    const std::uint32_t bits = finite >> 1 | (finite & 1 ? 0 : k_sign_bit);
+    return std::bit_cast<float>(priority == k_nan_priority ? std::uint32_t{0x7FC00000}
+                                : priority == 0            ? k_sign_bit | k_infinity_bits
+                                                           : bits);
+}
+
 Tensor halved(ConstMatrixView from) {
     const int rows = static_cast<int>((from.rows() + 1) / 2);
     const int columns = static_cast<int>((from.cols() + 1) / 2);
     Tensor result(Shape{.heads = 1, .rows = rows, .columns = columns});
-    MatrixView to = result.head(0);
+    std::vector<std::uint32_t> of_both(static_cast<std::size_t>(columns) * 2);
     for (int r = 0; r < rows; ++r) {
         // Where the size is odd, the last row or column stands alone.
-        const Eigen::Index r0 = Eigen::Index{2} * r, r1 = std::min(r0 + 1, from.rows() - 1);
-        for (int c = 0; c < columns; ++c) {
-            const Eigen::Index c0 = Eigen::Index{2} * c, c1 = std::min(c0 + 1, from.cols() - 1);
-            to(r, c) = dominant(dominant(from(r0, c0), from(r0, c1)), dominant(from(r1, c0), from(r1, c1)));
-        }
+        const float* upper = from.row(Eigen::Index{2} * r).data();
+        const float* lower = from.row(std::min(Eigen::Index{2} * r + 1, from.rows() - 1)).data();
+        for (Eigen::Index c = 0; c < from.cols(); ++c)
+            of_both[static_cast<std::size_t>(c)] = std::max(priority(upper[c]), priority(lower[c]));
+        if (from.cols() % 2 == 1) of_both.back() = of_both[of_both.size() - 2];
+        float* to = result.head(0).row(r).data();
+        for (std::size_t c = 0; c < static_cast<std::size_t>(columns); ++c)
+            to[c] = value_of(std::max(of_both[2 * c], of_both[2 * c + 1]));
     }
     return result;
 }
 
 /// Sums in double, head by head, so that the order and the rounding never depend on the size.
 Tensor mean_of(const Tensor& values, const std::stop_token& cancel) {
-    constexpr std::size_t k_between_looks = std::size_t{1} << 16;
+    constexpr std::size_t k_cells = 1024;  // whose sums stay in the cache
     const Shape& shape = values.shape();
     Tensor result(Shape{.heads = 1, .rows = shape.rows, .columns = shape.columns});
     const std::size_t size = shape.head_size();
-    const std::span<const float> from = values.values();
     const std::span<float> to = result.values();
-    for (std::size_t i = 0; i < size; ++i) {
-        if (i % k_between_looks == 0) stop_if_canceled(cancel);
-        double sum = 0;
-        for (int h = 0; h < shape.heads; ++h) sum += from[static_cast<std::size_t>(h) * size + i];
-        to[i] = static_cast<float>(sum / shape.heads);
+    for (std::size_t first = 0; first < size; first += k_cells) {
+        stop_if_canceled(cancel);
+        const std::size_t count = std::min(k_cells, size - first);
+        std::array<double, k_cells> sums{};
+        for (int h = 0; h < shape.heads; ++h) {
+            const float* from = values.values().data() + static_cast<std::size_t>(h) * size + first;
+            for (std::size_t i = 0; i < count; ++i) sums[i] += from[i];
+        }
+        for (std::size_t i = 0; i < count; ++i) to[first + i] = static_cast<float>(sums[i] / shape.heads);
     }
     return result;
 }
@@ -138,13 +205,7 @@ private:
 
 }  // namespace
 
-float dominant(float a, float b) {
-    if (std::isnan(a) || std::isnan(b)) return std::numeric_limits<float>::quiet_NaN();
-    if (std::isinf(a)) return a > 0 ? a : b;
-    if (std::isinf(b)) return b > 0 ? b : a;
-    if (std::abs(a) == std::abs(b)) return std::max(a, b);
-    return std::abs(a) > std::abs(b) ? a : b;
-}
+float dominant(float a, float b) { return value_of(std::max(priority(a), priority(b))); }
 
 struct Buffer::State {
     struct Head {

@@ -3,12 +3,16 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstdint>
 #include <future>
 #include <initializer_list>
 #include <limits>
+#include <random>
+#include <span>
 #include <thread>
 #include <vector>
 
@@ -62,6 +66,64 @@ TEST(BufferTest, AHeadWithoutAnyFiniteValueLeavesTheRangeOfTheOthersAlone) {
     }
     EXPECT_EQ(buffer.range().min, 4);
     EXPECT_EQ(buffer.range().max, 9);
+}
+
+/// Random values, many of them not finite or 0 of either sign.
+std::vector<float> special_values(std::size_t count) {
+    constexpr std::array k_special = {k_nan,   k_infinity, -k_infinity, 0.0f,  -0.0f,
+                                      3.0e38f, -3.0e38f,   1e-42f,      -1.0f, 1.0f};
+    std::mt19937 random(7);
+    std::vector<float> values(count);
+    for (float& value : values) {
+        const std::size_t kind = random() % 20;
+        value = kind < k_special.size() ? k_special[kind] : static_cast<float>(random() % 2001) / 500 - 2;
+    }
+    return values;
+}
+
+TEST(BufferTest, RangesOfManyValuesAreThoseOfEachInTurn) {
+    const std::vector<float> values = special_values(1000);
+    for (std::size_t count = 0; count <= values.size(); count += count < 40 ? 1 : 71) {
+        for (const std::size_t first : {std::size_t{0}, values.size() - count}) {
+            ValueRange expected;
+            for (const float value : std::span(values).subspan(first, count)) {
+                expected.nan += std::isnan(value);
+                expected.plus_infinity += value == k_infinity;
+                expected.minus_infinity += value == -k_infinity;
+                if (!std::isfinite(value)) continue;
+                expected.min = expected.finite == 0 ? value : std::min(expected.min, value);
+                expected.max = expected.finite == 0 ? value : std::max(expected.max, value);
+                ++expected.finite;
+                expected.zero += value == 0;
+            }
+            const ValueRange range = range_of(std::span(values).subspan(first, count));
+            EXPECT_EQ(range.min, expected.min) << count;
+            EXPECT_EQ(range.max, expected.max) << count;
+            EXPECT_EQ(range.finite, expected.finite) << count;
+            EXPECT_EQ(range.zero, expected.zero) << count;
+            EXPECT_EQ(range.nan, expected.nan) << count;
+            EXPECT_EQ(range.plus_infinity, expected.plus_infinity) << count;
+            EXPECT_EQ(range.minus_infinity, expected.minus_infinity) << count;
+        }
+    }
+}
+
+TEST(BufferTest, TheDominantOfTwoValuesIsInTheOrderOfItsComment) {
+    const auto expected = [](float a, float b) {
+        if (std::isnan(a) || std::isnan(b)) return k_nan;
+        if (a == k_infinity || b == k_infinity) return k_infinity;
+        if (a == -k_infinity) return b;
+        if (b == -k_infinity) return a;
+        if (std::abs(a) == std::abs(b)) return std::max(a, b);
+        return std::abs(a) > std::abs(b) ? a : b;
+    };
+    const std::vector<float> values = special_values(200);
+    for (const float a : values)
+        for (const float b : values) {
+            const float either = dominant(a, b);
+            ASSERT_TRUE(either == expected(a, b) || (std::isnan(either) && std::isnan(expected(a, b))))
+                << a << " and " << b << ": " << either;
+        }
 }
 
 TEST(BufferTest, AnEmptyBufferHasAnEmptyRange) {
