@@ -111,6 +111,36 @@ float largest_of(const float* x, Eigen::Index n) {
     return folded(largest, enlarge);
 }
 
+/// x = eˣ for x ≤ 0.
+void exp_all(float* x, Eigen::Index n) {
+    Lanes cells;
+    Eigen::Index j = 0;
+    for (; n - j >= k_lanes; j += k_lanes) {
+        std::memcpy(&cells, x + j, sizeof cells);
+        exp_of_nonpositive(cells);
+        std::memcpy(x + j, &cells, sizeof cells);
+    }
+    if (j == n) return;
+    load_few(x + j, n - j, cells);
+    exp_of_nonpositive(cells);
+    store_few(cells, n - j, x + j);
+}
+
+/// The sum of a row, in the order of exp_row().
+float sum_of(const float* x, Eigen::Index n) {
+    Lanes sums{}, cells;
+    Eigen::Index j = 0;
+    for (; n - j >= k_lanes; j += k_lanes) {
+        std::memcpy(&cells, x + j, sizeof cells);
+        sums += cells;
+    }
+    if (j < n) {
+        load_few(x + j, n - j, cells);
+        sums += cells == -k_infinity ? Lanes{} : cells;
+    }
+    return folded(sums, [](auto& a, const auto& b) { a += b; });
+}
+
 /// out = e^(x − largest); returns its sum.
 float exp_row(const float* x, float largest, Eigen::Index n, float* out) {
     Lanes sums{}, cells;
@@ -146,10 +176,63 @@ void softmax_row(const float* x, Eigen::Index n, float* out) {
 
 namespace {
 
+constexpr Eigen::Index k_small = 512;
 /// Whether B is so small that accumulating in double costs no noticeable time.
-bool is_small(const ConstStrided& B) {
-    constexpr Eigen::Index k_numbers = 512;
-    return B.size() <= k_numbers;
+bool is_small(const ConstStrided& B) { return B.size() <= k_small; }
+
+/// Numbers in double that are processed together, as Lanes, and what they are in single precision.
+using DoubleLanes [[gnu::vector_size(64)]] = double;
+using RoundedLanes [[gnu::vector_size(32)]] = float;
+constexpr Eigen::Index k_double_lanes = 8;
+
+/// Eight numbers, `apart` from each other, of which only the first `count` are there.
+inline void load_doubles(const float* from, Eigen::Index apart, Eigen::Index count, DoubleLanes& to) {
+    const auto at = [&](Eigen::Index lane) -> double { return lane < count ? from[lane * apart] : 0; };
+    if (count < k_double_lanes) {
+        to = DoubleLanes{at(0), at(1), at(2), at(3), at(4), at(5), at(6), 0};
+    } else if (apart == 1) {
+        RoundedLanes cells;
+        std::memcpy(&cells, from, sizeof cells);
+        to = __builtin_convertvector(cells, DoubleLanes);
+    } else {
+        const RoundedLanes cells = {from[0],         from[apart],     from[2 * apart], from[3 * apart],
+                                    from[4 * apart], from[5 * apart], from[6 * apart], from[7 * apart]};
+        to = __builtin_convertvector(cells, DoubleLanes);
+    }
+}
+
+/// out = A B for a B of at most k_small numbers, of which row k begins at B + k · down and whose columns are
+/// `across` apart. Each sum is taken in double, in the order of k.
+void small_product(const ConstStrided& A, const float* B, Eigen::Index down, Eigen::Index across,
+                   Strided out) {
+    constexpr Eigen::Index k_rows = 4;
+    const Eigen::Index inner = A.cols(), columns = out.cols();
+    if (columns == 0) return;
+    DoubleLanes bands[k_small];  // of eight columns each, the last one filled up with zeros
+    DoubleLanes* band = bands;
+    for (Eigen::Index j = 0; j < columns; j += k_double_lanes)
+        for (Eigen::Index k = 0; k < inner; ++k)
+            load_doubles(B + k * down + j * across, across, std::min(k_double_lanes, columns - j), *band++);
+    double a[k_rows][k_small];
+    for (Eigen::Index i = 0; i < out.rows(); i += k_rows) {
+        const Eigen::Index rows = std::min(k_rows, out.rows() - i);
+        for (Eigen::Index r = 0; r < k_rows; ++r)
+            std::copy_n(A.row(i + std::min(r, rows - 1)).data(), inner, a[r]);
+        band = bands;
+        for (Eigen::Index j = 0; j < columns; j += k_double_lanes) {
+            DoubleLanes sums[k_rows] = {};
+            for (Eigen::Index k = 0; k < inner; ++k, ++band)
+                for (Eigen::Index r = 0; r < k_rows; ++r) sums[r] += a[r][k] * *band;
+            for (Eigen::Index r = 0; r < rows; ++r) {
+                const RoundedLanes rounded = __builtin_convertvector(sums[r], RoundedLanes);
+                float* const to = &out(i + r, j);
+                if (columns - j >= k_double_lanes)
+                    std::memcpy(to, &rounded, sizeof rounded);
+                else
+                    for (Eigen::Index lane = 0; lane < columns - j; ++lane) to[lane] = rounded[lane];
+            }
+        }
+    }
 }
 
 /// Whether oneDNN's product is faster than Eigen's, as measured for 64 × 64 results and larger.
@@ -175,7 +258,7 @@ void large_product(Take a, const ConstStrided& A, Take b, const ConstStrided& B,
 
 void product(const ConstStrided& A, const ConstStrided& B, Strided out) {
     if (is_small(B))
-        out.noalias() = (A.cast<double>() * B.cast<double>()).cast<float>();
+        small_product(A, B.data(), B.outerStride(), 1, out);
     else if (is_large(A, out))
         large_product(Take::plain, A, Take::plain, B, 0, out);
     else
@@ -184,7 +267,7 @@ void product(const ConstStrided& A, const ConstStrided& B, Strided out) {
 
 void product_transposed(const ConstStrided& A, const ConstStrided& B, Strided out) {
     if (is_small(B))
-        out.noalias() = (A.cast<double>() * B.cast<double>().transpose()).cast<float>();
+        small_product(A, B.data(), 1, B.outerStride(), out);
     else if (is_large(A, out))
         large_product(Take::plain, A, Take::transposed, B, 0, out);
     else
@@ -222,8 +305,45 @@ void mask_rows(ConstMatrixView x, ConstMatrixView open, MatrixView out) {
                    [](float value, float may_attend) { return may_attend != 0 ? value : -k_infinity; });
 }
 
+namespace {
+
+/// Rows of at most so many cells take their exponentials together.
+constexpr Eigen::Index k_narrow = 32, k_rows_together = 64;
+
+/// softmax_row() of at most k_rows_together rows, whose exponentials are taken together, so that vectors are
+/// full and do not wait for each other; the bits are the same. False, and nothing done, unless the largest
+/// cell of each is finite.
+bool softmax_narrow_rows(ConstMatrixView x, MatrixView out) {
+    float largest[k_rows_together];
+    bool finite = true;
+    for (Eigen::Index i = 0; i < x.rows(); ++i) {
+        largest[i] = largest_of(x.row(i).data(), x.cols());
+        finite &= std::isfinite(largest[i]);
+    }
+    if (!finite) return false;
+    for (Eigen::Index i = 0; i < x.rows(); ++i)
+        for (Eigen::Index j = 0; j < x.cols(); ++j) out(i, j) = x(i, j) - largest[i];
+    exp_all(out.data(), out.size());
+    for (Eigen::Index i = 0; i < x.rows(); ++i) {
+        const float sum = sum_of(out.row(i).data(), out.cols());
+        for (Eigen::Index j = 0; j < out.cols(); ++j) out(i, j) /= sum;
+    }
+    return true;
+}
+
+}  // namespace
+
 void softmax_rows(ConstMatrixView x, MatrixView out) {
-    for (Eigen::Index i = 0; i < x.rows(); ++i) softmax_row(x.row(i).data(), x.cols(), out.row(i).data());
+    const Eigen::Index together = x.cols() <= k_narrow ? k_rows_together : 1;
+    for (Eigen::Index first = 0; first < x.rows(); first += together) {
+        const Eigen::Index count = std::min(together, x.rows() - first);
+        const auto rows_of = [&](auto matrix) {
+            return decltype(matrix){matrix.row(first).data(), count, matrix.cols()};
+        };
+        if (together > 1 && softmax_narrow_rows(rows_of(x), rows_of(out))) continue;
+        for (Eigen::Index i = first; i < first + count; ++i)
+            softmax_row(x.row(i).data(), x.cols(), out.row(i).data());
+    }
 }
 
 void RowSum::add(float part_largest, double part_sum) {

@@ -11,6 +11,7 @@
 #include <stdexcept>
 #include <stop_token>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "core/cpu/row_blocks.h"
@@ -76,6 +77,31 @@ TEST(KernelsTest, AProductOfAnyShapeIsTheSumOfProducts) {
                 product_transposed(A, transposed, out);
                 expect_product(A, B, out);
             }
+}
+
+TEST(KernelsTest, AProductWithFewNumbersOnTheRightIsRoundedOnce) {
+    for (const int n : {1, 3, 4, 5, 8, 33})
+        for (const auto& [k, m] :
+             {std::pair(1, 1), {1, 512}, {512, 1}, {7, 9}, {8, 32}, {32, 8}, {16, 16}, {73, 7}}) {
+            const Matrix A = random_matrix(n, k, 1), B = random_matrix(k, m, 2), transposed = B.transpose();
+            Matrix out(n, m), out2(n, m);
+            product(A, B, out);
+            product_transposed(A, transposed, out2);
+            EXPECT_TRUE(same_bits(out, out2)) << n << " " << k << " " << m;
+            const Eigen::MatrixXd sums = A.cast<double>() * B.cast<double>();
+            const Eigen::MatrixXd magnitudes = A.cwiseAbs().cast<double>() * B.cwiseAbs().cast<double>();
+            for (int i = 0; i < n; ++i)
+                for (int j = 0; j < m; ++j)
+                    // Half a unit in the last place, and what the sum in double is off by.
+                    ASSERT_LE(std::abs(static_cast<double>(out(i, j)) - sums(i, j)),
+                              0x1p-24 * std::abs(sums(i, j)) + 2 * k * 0x1p-53 * magnitudes(i, j))
+                        << n << " " << k << " " << m;
+        }
+    Matrix none(5, 0);
+    product(random_matrix(5, 3000, 1), Matrix(3000, 0), none);
+    Matrix zeros = Matrix::Constant(5, 3, k_nan);
+    product(Matrix(5, 0), Matrix(0, 3), zeros);
+    EXPECT_EQ(zeros, Matrix::Zero(5, 3));
 }
 
 TEST(KernelsTest, ColumnsOfAWiderMatrixGiveWhatACopyOfThemGivesAndNothingElseIsWritten) {
@@ -199,6 +225,21 @@ TEST(KernelsTest, ASoftmaxDependsOnItsRowAloneWhereverItLiesAndWorksInPlace) {
         softmax_rows({at, 1, n}, {at, 1, n});
         EXPECT_EQ(std::memcmp(at, alone.data(), n * sizeof(float)), 0) << offset;
     }
+}
+
+TEST(KernelsTest, ARowsSoftmaxIsTheSameAmongOthersAsAlone) {
+    for (const int n : {1, 5, 8, 16, 17, 31, 32, 33, 40})
+        for (const bool finite : {true, false}) {
+            Matrix x = random_matrix(150, n, 3, 4);
+            for (int i = 0; i < 150; i += 4) x(i, i % n) = -k_infinity;
+            for (const int i : {70, 71, 149})
+                if (!finite) x.row(i).setConstant(i == 70 ? k_nan : i == 71 ? -k_infinity : k_infinity);
+            const Matrix together = softmax(x);
+            for (int i = 0; i < 150; ++i) {
+                const Matrix row = x.row(i);
+                EXPECT_TRUE(same_bits(softmax(row), together.row(i))) << n << " " << i;
+            }
+        }
 }
 
 TEST(KernelsTest, ASumOverOpenCellsTakesNothingFromClosedOnes) {
