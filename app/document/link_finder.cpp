@@ -1,9 +1,12 @@
 #include "app/document/link_finder.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <string>
 #include <unordered_map>
 
+#include "core/number_text.h"
 #include "core/text/tokenizer.h"
 
 namespace attnscope {
@@ -44,6 +47,17 @@ FoundLinks found_links(LinksRequest request, const FoundLinks*, const std::stop_
     } catch (const std::exception&) {  // no memory, or the card is lost: the list stays empty
     }
     return found;
+}
+
+std::string links_table(const FoundLinks& found) {
+    const Trace& trace = *found.of.trace;
+    const Stage& stage = *found.of.stage;
+    std::string text = "row\ttoken\tcolumn\ttoken\tvalue\n";
+    for (const Link& link : found.links)
+        text += fmt::format(
+            "{}\t{}\t{}\t{}\t{}\n", link.row + 1, trace.row_label(stage, link.row), link.column + 1,
+            trace.column_label(stage, link.column, std::max(found.of.head, 0)), exact_text(link.value));
+    return text;
 }
 
 }  // namespace attnscope

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -27,6 +28,10 @@ struct FoundLinks {
 
 /// The 50 strongest links, fewer of a small matrix. Throws Canceled.
 FoundLinks found_links(LinksRequest request, const FoundLinks* before, const std::stop_token& cancel);
+
+/// The links as a table for a spreadsheet, the strongest first: row and column from 1, their tokens, the
+/// value in full; tabs between the columns, a line of names first.
+std::string links_table(const FoundLinks& found);
 
 class LinkFinder : public Newest<LinksRequest, FoundLinks> {
 public:

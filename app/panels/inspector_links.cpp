@@ -64,6 +64,12 @@ void strongest_links_list(Desk& desk, const Column& c) {
         draw_text(c.list, c.ui.fonts.mono_small, {c.right, y + c.ui.px(5)}, ink(c.ui.theme.secondary),
                   reading_text(each.value), Align::right);
     }
+    c.advance(4);
+    ImGui::SetCursorScreenPos({c.left, c.y()});
+    if (small_button(c.ui, "copy links", "Copy", "Copies these links as a table, for a spreadsheet")) {
+        c.ui.copy(links_table(*found));
+        desk.state.notice = {fmt::format("copied {} links", found->links.size()), false};
+    }
     c.advance(6);
 }
 

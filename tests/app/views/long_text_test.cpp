@@ -1,13 +1,17 @@
 // Texts so long that their matrices are computed where they are seen: the window shows what it shows of
 // others.
+#include <fmt/format.h>
+
 #include <map>
 #include <mutex>
 
 #include "app/actions/matrix_text.h"
+#include "app/document/link_finder.h"
 #include "core/error.h"
 #include "core/export/export.h"
 #include "core/mechanism/evaluate.h"
 #include "core/mechanism/mechanisms.h"
+#include "core/number_text.h"
 #include "core/picture/color_scale.h"
 #include "core/picture/colormap.h"
 #include "core/recipe/recipe.h"
@@ -269,6 +273,22 @@ TEST_F(LongTextTest, TheStrongestLinksAreThoseInMemory) {
     EXPECT_EQ(links[0].size(), 50U);
     for (std::size_t i = 0; i < links[0].size(); ++i)
         EXPECT_NEAR(links[0][i].value, links[1][i].value, 1e-6) << i;
+}
+
+TEST_F(LongTextTest, TheStrongestLinksLeaveAsATable) {
+    if (!window) return;
+    start_long(session_of(k_tokens));
+    show("weights"_stage);
+    const std::shared_ptr<const FoundLinks> found = document().links();
+    ASSERT_TRUE(found);
+    const std::string table = links_table(*found);
+    EXPECT_EQ(std::ranges::count(table, '\n'), 51) << "a line of names, and one for each";
+    const Link& first = found->links.front();
+    const Trace& trace = *document().trace();
+    EXPECT_EQ(table.substr(0, table.find('\n', table.find('\n') + 1)),
+              fmt::format("row\ttoken\tcolumn\ttoken\tvalue\n{}\t{}\t{}\t{}\t{}", first.row + 1,
+                          trace.row_label(*found->of.stage, first.row), first.column + 1,
+                          trace.column_label(*found->of.stage, first.column, 0), exact_text(first.value)));
 }
 
 TEST_F(LongTextTest, SampledRowsShowAContextWhoseRowsAreTooMany) {
