@@ -78,8 +78,8 @@ const std::vector<Room> k_rooms = {
      {"core/graph", "core/gpu", "core/session", "app/document", "app/platform", "app/heatmap", "app/actions",
       "app/ui", "app/views", "app/panels"}},
     {"app/cli",
-     {"core/files", "core/graph", "core/learn", "core/mechanism", "core/gpu", "core/session", "core/recipe",
-      "core/export", "app/shell"}},
+     {"core/cpu", "core/files", "core/graph", "core/learn", "core/mechanism", "core/gpu", "core/session",
+      "core/recipe", "core/export", "app/shell"}},
     {"app", {"app/shell", "app/cli"}},
 };
 
@@ -239,6 +239,46 @@ TEST(IncludeRulesTest, FoldersStandOnEarlierOnes) {
                     std::ranges::none_of(room.stands_on,
                                          [](const std::string& other) { return other.starts_with("app"); }))
             << room.folder;
+    }
+}
+
+/// The folders that each row of the page's table names: "`core/tensor`, `cpu`" are core/tensor and core/cpu.
+std::vector<std::vector<std::string>> rows_of_page(const std::string& page) {
+    std::vector<std::vector<std::string>> rows;
+    std::istringstream lines(page.substr(page.find("| folder |")));
+    for (std::string line; std::getline(lines, line) && line.starts_with("|");) {
+        std::vector<std::string> folders;
+        const std::string first = line.substr(0, line.find('|', 1));
+        static const std::regex name("`([^`]+)`");
+        for (std::sregex_iterator at(first.begin(), first.end(), name), end; at != end; ++at) {
+            const std::string folder = (*at)[1];
+            const bool whole = folder.find('/') != folder.npos;
+            folders.push_back(whole ? folder
+                                    : folders.front().substr(0, folders.front().find('/') + 1) + folder);
+        }
+        if (!folders.empty()) rows.push_back(folders);
+    }
+    return rows;
+}
+
+TEST(IncludeRulesTest, TheArchitecturePageHasTheFoldersInThatOrder) {
+    std::ifstream file(fs::path(ATTNSCOPE_SOURCE_DIR) / "docs/architecture.md");
+    std::ostringstream page;
+    page << file.rdbuf();
+    const std::vector<std::vector<std::string>> rows = rows_of_page(page.str());
+    ASSERT_GT(rows.size(), 10U);
+    // A folder of a mechanism stands in the row of all.
+    const auto row_of = [&](const std::string& folder) {
+        for (std::size_t i = 0; i < rows.size(); ++i)
+            for (const std::string& each : rows[i])
+                if (folder == each || folder.starts_with(each + "/")) return static_cast<int>(i);
+        return -1;
+    };
+    for (const Room& room : k_rooms) {
+        if (room.folder == "core" || room.folder == "app") continue;
+        EXPECT_GE(row_of(room.folder), 0) << room.folder << " is not on the page";
+        for (const std::string& other : room.stands_on)
+            EXPECT_LE(row_of(other), row_of(room.folder)) << room.folder << " includes " << other;
     }
 }
 

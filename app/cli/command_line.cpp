@@ -15,6 +15,7 @@
 #include "app/cli/session_arguments.h"
 #include "app/cli/train.h"
 #include "app/cli/validators.h"
+#include "core/cpu/row_blocks.h"
 #include "core/error.h"
 #include "core/export/export.h"
 #include "core/export/film.h"
@@ -56,6 +57,7 @@ struct HowArguments {
         command
             .add_option("--shaders", shaders,
                         "Read shaders from this folder; the window reloads those that change")
+            ->check(not_empty("name a folder"))
             ->option_text("DIR")
             ->group("Computation");
     }
@@ -63,7 +65,10 @@ struct HowArguments {
     ShaderSource shader_source() const { return ShaderSource(shaders); }
     /// The options for the window, which chooses the backend itself. Call this once all arguments are known
     /// to be good: from then on the folder of shaders is used.
-    EvaluateOptions window_options() const { return {.threads = thread_count()}; }
+    EvaluateOptions window_options() const {
+        limit_threads(thread_count());  // of pictures and their facts, too
+        return {.threads = thread_count()};
+    }
     /// The options for a command that evaluates once: measuring which backend is faster takes longer than it
     /// saves, so `auto` is the CPU.
     EvaluateOptions options(const Session& session) {
@@ -401,6 +406,14 @@ std::string extras_text(const CLI::App& app) {
            (near.empty() ? ": leave it out" : "; did you mean " + near + "?");
 }
 
+/// What CLI11 says of a flag without its value, or of one that is given twice, in the words of other
+/// messages.
+std::string mismatch_text(const std::string& said) {
+    const std::string flag = said.substr(0, said.find(':'));
+    return flag + (said.find("At Most") != said.npos ? " is given more than once: use it once"
+                                                     : " lacks its value: put one after it");
+}
+
 /// Flags before a subcommand belong to the window and would be ignored.
 void require_nothing_before(const CLI::App& app) {
     if (app.get_subcommands().empty()) return;
@@ -447,7 +460,8 @@ CLI::App* add_render_command(CLI::App& app, Arguments& arguments) {
                      "For --compose compare: a session FILE, which becomes A, or a change of this session, "
                      "which becomes B, by its name in the window: \"no scaling\", \"half the steps\"; or "
                      "\"the CPU\", which computes A, while --backend gpu computes B")
-        ->type_name("FILE|CHANGE")
+        ->check(not_empty("name a file or a change"))
+        ->option_text("FILE|CHANGE")
         ->group("Files");
     command
         ->add_option("--film", arguments.film,
@@ -529,6 +543,9 @@ int run_command_line(int argc, char** argv, const OpenWindow& open_window) {
         return 0;
     } catch (const CLI::ExtrasError&) {
         print_error(extras_text(app) + " (see attnscope --help)");
+        return 2;
+    } catch (const CLI::ArgumentMismatch& error) {
+        print_error(mismatch_text(error.what()) + " (see attnscope --help)");
         return 2;
     } catch (const CLI::ParseError& error) {
         print_error(std::string(error.what()) + " (see attnscope --help)");

@@ -77,7 +77,8 @@ void SessionArguments::add_to(CLI::App& command) {
         .add_option("--question", question_,
                     fmt::format("Start from the answer to a question, 1 to {} (see docs/questions.md)",
                                 questions().size()))
-        ->type_name("N");
+        ->check(whole_number(1, static_cast<int>(questions().size())))
+        ->option_text("N");
     command
         .add_option("--text-file", text_file_,
                     "The sentence is the text of a file, up to a book; - for standard input")
@@ -111,9 +112,6 @@ void SessionArguments::add_to(CLI::App& command) {
 Session SessionArguments::start() const {
     if (file_.has_value() + example_.has_value() + question_.has_value() > 1)
         throw UsageError("FILE, --example and --question exclude each other: use one");
-    if (question_ && (*question_ < 1 || *question_ > static_cast<int>(questions().size())))
-        throw UsageError(
-            fmt::format("--question: {} is out of range: use 1 to {}", *question_, questions().size()));
     if (question_) return answer(questions()[static_cast<std::size_t>(*question_) - 1]);
     if (file_) return load_session(*file_);
     if (example_) return example_named(*example_);

@@ -165,18 +165,22 @@ void add_train_options(CLI::App& command, TrainArguments& arguments) {
     command
         .add_option("--out", arguments.out,
                     "The session to write (.json, .safetensors), with the learned weights")
-        ->type_name("FILE")
+        ->check(not_empty("name a file"))
+        ->option_text("FILE")
         ->group("Files");
     command.add_option("--curves", arguments.curves, "The learning curves to write (.csv, .svg, .png, .pdf)")
-        ->type_name("FILE")
+        ->check(not_empty("name a file"))
+        ->option_text("FILE")
         ->group("Files");
     command.add_flag("--json", arguments.json, "Print losses and scores as JSON")->group("Files");
 }
 
 int print_training_recipe(const SessionArguments& model, int steps, const std::string& out) {
     const Session session = session_from(model);
+    const std::string script =
+        as_usage([&] { return training_recipe(TrainingRun(session.experiment), steps); });
     for (const std::string& line : model.unused(session.experiment)) print_error(line);
-    write_file(out, as_usage([&] { return training_recipe(TrainingRun(session.experiment), steps); }));
+    write_file(out, script);
     return 0;
 }
 
@@ -188,10 +192,10 @@ int train(const TrainArguments& arguments) {
     if (!arguments.curves.empty() && !curves)
         throw UsageError("--curves: name a file that ends in .csv, .svg, .png or .pdf");
     const Session session = session_from(arguments.model);
+    TrainingRun run = as_usage([&] { return TrainingRun(session.experiment); });
     for (const std::string& line : arguments.model.unused(session.experiment)) print_error(line);
     if (const int at = session.experiment.training.step; at > 0)
         print_error(fmt::format("training starts at step 0; the opened session is at step {}", at));
-    TrainingRun run = as_usage([&] { return TrainingRun(session.experiment); });
     require_writable(arguments.out);
     require_writable(arguments.curves);
     const Interruption interruption;

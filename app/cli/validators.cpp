@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <utility>
 
 #include "core/error.h"
 
@@ -29,6 +30,13 @@ CLI::Validator whole_number(int least, int most) {
         if (!is_whole) return "expected a whole number, not " + quoted(text);
         if (error == std::errc() && number >= least && number <= most) return "";
         return fmt::format("{} is out of range: use {} to {}", text, least, most);
+    };
+    return CLI::Validator(check, "");
+}
+
+CLI::Validator not_empty(std::string what_to_do) {
+    const auto check = [what = std::move(what_to_do)](const std::string& text) {
+        return text.empty() ? what : std::string();
     };
     return CLI::Validator(check, "");
 }

@@ -16,6 +16,9 @@ CLI::Validator one_of(std::vector<std::string> names);
 /// Refuses what is not a whole number from `least` to `most`.
 CLI::Validator whole_number(int least, int most);
 
+/// Refuses an empty word, which an unset variable of a script becomes: "name a file".
+CLI::Validator not_empty(std::string what_to_do);
+
 /// Refuses a value that names none of a closed set.
 template <typename E>
 CLI::Validator one_of_choices() {

@@ -277,7 +277,7 @@ void Document::ask(SlotName name, const Experiment& experiment, bool on_cpu) {
     slot->experiment = experiment;
     slot->problem.clear();
     worker_.request(name, experiment, on_cpu);
-    just_asked_ = true;
+    just_changed_ |= name == SlotName::live && !follows_run_;
 }
 
 void Document::close(SlotName name) {
@@ -404,8 +404,8 @@ const Slot* Document::slot(SlotName name) const {
 
 bool Document::update() {
     const Slot* live = slot(SlotName::live);
-    const bool is_brief = live && live->trace && live->trace->milliseconds < k_brief_milliseconds;
-    if (std::exchange(just_asked_, false) && is_brief) worker_.wait_for(k_longest_wait);
+    if (std::exchange(just_changed_, false) && live && live->trace && patience_.waits())
+        patience_.waited(worker_.wait_for(SlotName::live, k_longest_wait));
     tile_maker_.begin_frame(overview_maker_.busy());
     bool news = run_.update();
     if (news) follow_run();

@@ -19,6 +19,7 @@
 #include "app/document/line_finder.h"
 #include "app/document/link_finder.h"
 #include "app/document/overview_maker.h"
+#include "app/document/patience.h"
 #include "app/document/surveyor.h"
 #include "app/document/sweeper.h"
 #include "app/document/tile_maker.h"
@@ -237,10 +238,11 @@ private:
     std::optional<int> going_to_;
     const Variation* variation_ = nullptr;  ///< of the run beside
     Worker worker_;
-    /// An evaluation that takes less is shown by the frame that follows its change, which waits for it.
-    static constexpr double k_brief_milliseconds = 30;
+    /// The frame after a change waits so long for its evaluation, so that it shows the result: up to some 512
+    /// tokens. Longer, the frame itself would be missed.
     static constexpr std::chrono::milliseconds k_longest_wait{40};
-    bool just_asked_ = false;  ///< the worker, since the last update()
+    Patience patience_;
+    bool just_changed_ = false;  ///< the experiment, by a person, since the last update()
     Comparer comparer_;
     Surveyor surveyor_;
     TileMaker tile_maker_;

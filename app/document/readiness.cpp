@@ -101,7 +101,8 @@ void make_ready(const Trace& trace, const WantedPictures& wanted, const std::sto
     std::size_t cells = 0;
     for (const StageRecord& record : trace.records) stages.push_back(record.stage.get());
     for (const StagePtr& gradient : trace.gradients) stages.push_back(gradient.get());
-    for (const Stage* stage : stages) cells += stage->shape().size();
+    for (const Stage* stage : stages)
+        if (!stage->buffer.known_range()) cells += stage->shape().size();
     const auto make = [&](std::ptrdiff_t index) {
         const Stage& stage = *stages[static_cast<std::size_t>(index)];
         make_stage_ready(stage);

@@ -118,7 +118,7 @@ public:
     std::optional<WorkResult> take();
     bool busy(SlotName slot) const;
     void wait() const;
-    void wait_for(std::chrono::milliseconds limit) const;
+    bool wait_for(SlotName slot, std::chrono::milliseconds limit) const;
 
 private:
     struct Work {
@@ -254,9 +254,9 @@ void Worker::Shared::wait() const {
     changed_.wait(lock, [&] { return idle(); });
 }
 
-void Worker::Shared::wait_for(std::chrono::milliseconds limit) const {
+bool Worker::Shared::wait_for(SlotName slot, std::chrono::milliseconds limit) const {
     std::unique_lock lock(mutex_);
-    changed_.wait_for(lock, limit, [&] { return idle(); });
+    return changed_.wait_for(lock, limit, [&] { return !work(slot).asked && running_ != slot; });
 }
 
 /// The lock is held throughout, except while something is computed.
@@ -462,6 +462,8 @@ std::shared_ptr<Backend> Worker::card() const { return shared_->card(); }
 std::optional<WorkResult> Worker::take() { return shared_->take(); }
 bool Worker::busy(SlotName slot) const { return shared_->busy(slot); }
 void Worker::wait() const { shared_->wait(); }
-void Worker::wait_for(std::chrono::milliseconds limit) const { shared_->wait_for(limit); }
+bool Worker::wait_for(SlotName slot, std::chrono::milliseconds limit) const {
+    return shared_->wait_for(slot, limit);
+}
 
 }  // namespace attnscope

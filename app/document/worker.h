@@ -1,4 +1,4 @@
-// The thread that evaluates, so that the window never waits for what takes longer than a part of a frame.
+// The thread that evaluates, so that the window never waits for what takes longer than a few frames.
 #pragma once
 
 #include <chrono>
@@ -80,8 +80,9 @@ public:
     bool busy(SlotName slot) const;
     /// Waits until no request is pending; for tests and scripted measurements.
     void wait() const;
-    /// Waits until no request is pending, but no longer than `limit`.
-    void wait_for(std::chrono::milliseconds limit) const;
+    /// Waits until the slot's newest experiment is evaluated, but no longer than `limit`; false if it is not
+    /// by then.
+    bool wait_for(SlotName slot, std::chrono::milliseconds limit) const;
 
 private:
     class Shared;

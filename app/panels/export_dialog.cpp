@@ -313,7 +313,7 @@ void size_of_pictures(Desk& desk, const Ui& ui) {
             if (look.paper() == paper) current = preset.name;
         }
         if (current == "own") sizes.push_back({"own", fmt::format("{:g} mm", *look.width), ""});
-        // Those whose fields come with another choice.
+        // A setting whose field is hidden leads to the choice that shows it.
         const std::vector<OptionName> settings = look.width
                                                      ? std::vector<OptionName>{"cell-size"}
                                                      : std::vector<OptionName>{"width", "dpi", "font-size"};

@@ -249,7 +249,7 @@ void steps(Desk& desk, const Ui& ui, const AlignmentScene& scene, const Alignmen
     if (const auto i = word_under_mouse("steps", at.steps_left, at.steps_right, at.steps)) {
         point_at(desk, scene.matrix, step_cell(scene, *i));
         if (ImGui::IsMouseReleased(0) && was_click()) toggle_lock(desk, scene.matrix, step_cell(scene, *i));
-        help_at_rest(ui, fmt::format("step {} of {}: says “{}”\nClick: lock this step", *i + 1, scene.steps(),
+        help_at_rest(ui, fmt::format("step {} of {}: “{}”\nClick: lock this step", *i + 1, scene.steps(),
                                      legible(scene.said[static_cast<std::size_t>(*i)])));
     }
     ImDrawList* list = ImGui::GetWindowDrawList();

@@ -89,7 +89,7 @@ void curve_help(const Ui& ui, const Area& plot, const std::vector<Curve>& curves
     for (const Curve& curve : curves) {
         const auto at = static_cast<std::size_t>(step - 1);
         if (curve.name.empty()) continue;
-        // Of a run beside, whose first curve has the run's name.
+        // The first curve of the run beside is named for the run, whose other curves are dashed.
         const std::string name = curve.is_dashed ? curves.front().name + ", " + curve.name : curve.name;
         (curve.is_logarithmic ? left : right) += "\n" + name;
         if (at < curve.values.size())

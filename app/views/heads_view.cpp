@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <string_view>
 #include <vector>
 
@@ -317,6 +318,25 @@ void words_of(const Desk& desk, const Ui& ui, const ShownStage& shown, const Are
                   lit_column(lit, *shown.stage->info), words.above);
 }
 
+/// The heads beside the rows and above the columns; `label` names one, in at most `longest` pixels.
+void pair_labels(const Ui& ui, const MatrixPlace& place, const std::function<std::string(int)>& label,
+                 float longest, int row, int column) {
+    ImDrawList* list = ImGui::GetWindowDrawList();
+    const float left = place.columns.view_min, top = place.rows.view_min, pitch = place.rows.pitch;
+    const int count = place.rows.count;
+    const int stride = label_stride(ui, pitch);
+    const float half = compat::font_size(*ui.fonts.caption) / 2;
+    const int across = std::max(stride, static_cast<int>(std::ceil((longest + ui.px(4)) / pitch)));
+    for (int i = 0; i < count; ++i) {
+        if (label_shown(i, stride, row))
+            draw_text(list, ui.fonts.caption, {left - ui.px(6), place.rows.middle(i) - half},
+                      ink(i == row ? ui.theme.text : ui.theme.secondary), label(i), Align::right);
+        if (label_shown(i, across, column))
+            draw_text(list, ui.fonts.caption, {place.columns.middle(i), top - ui.px(6) - 2 * half},
+                      ink(i == column ? ui.theme.text : ui.theme.secondary), label(i), Align::center);
+    }
+}
+
 /// How alike any two heads are: heads × heads, 0 … 1. A click chooses a row's head.
 void pairs(Desk& desk, const Ui& ui, const Survey& survey, const Area& area) {
     ImDrawList* list = ImGui::GetWindowDrawList();
@@ -367,17 +387,7 @@ void pairs(Desk& desk, const Ui& ui, const Survey& survey, const Area& area) {
               column = hovered ? cell.column : -1;
     outline_row(ui, *list, place.whole(), row, count);
     outline_column(ui, *list, place.whole(), column, count, 0.4f);
-    const int stride = label_stride(ui, pitch);
-    const float half = compat::font_size(*ui.fonts.caption) / 2;
-    const int across = std::max(stride, static_cast<int>(std::ceil((longest + ui.px(4)) / pitch)));
-    for (int i = 0; i < count; ++i) {
-        if (label_shown(i, stride, row))
-            draw_text(list, ui.fonts.caption, {left - ui.px(6), place.rows.middle(i) - half},
-                      ink(i == row ? ui.theme.text : ui.theme.secondary), label(i), Align::right);
-        if (label_shown(i, across, column))
-            draw_text(list, ui.fonts.caption, {place.columns.middle(i), top - ui.px(6) - 2 * half},
-                      ink(i == column ? ui.theme.text : ui.theme.secondary), label(i), Align::center);
-    }
+    pair_labels(ui, place, label, longest, row, column);
 }
 
 /// The mouse on a tile points at the cell of its matrix.

@@ -34,7 +34,7 @@ struct ShownStage {
     Eigen::VectorXf column(int column) const;
     /// Closed by the mask: drawn hatched.
     bool closed(int row, int column) const;
-    /// Without an open pair in the head shown, or for a mean in every head: the label bears ∅.
+    /// Whether the row has no open pair in the head shown, or for a mean in any head: its label bears ∅.
     bool row_fully_masked(int row) const { return trace->fully_masked(*stage, row, head_shown()); }
     bool column_fully_masked(int column) const {
         return trace->fully_masked_column(*stage, column, head_shown());

@@ -111,36 +111,6 @@ float largest_of(const float* x, Eigen::Index n) {
     return folded(largest, enlarge);
 }
 
-/// x = eˣ for x ≤ 0.
-void exp_all(float* x, Eigen::Index n) {
-    Lanes cells;
-    Eigen::Index j = 0;
-    for (; n - j >= k_lanes; j += k_lanes) {
-        std::memcpy(&cells, x + j, sizeof cells);
-        exp_of_nonpositive(cells);
-        std::memcpy(x + j, &cells, sizeof cells);
-    }
-    if (j == n) return;
-    load_few(x + j, n - j, cells);
-    exp_of_nonpositive(cells);
-    store_few(cells, n - j, x + j);
-}
-
-/// The sum of a row, in the order of exp_row().
-float sum_of(const float* x, Eigen::Index n) {
-    Lanes sums{}, cells;
-    Eigen::Index j = 0;
-    for (; n - j >= k_lanes; j += k_lanes) {
-        std::memcpy(&cells, x + j, sizeof cells);
-        sums += cells;
-    }
-    if (j < n) {
-        load_few(x + j, n - j, cells);
-        sums += cells == -k_infinity ? Lanes{} : cells;
-    }
-    return folded(sums, [](auto& a, const auto& b) { a += b; });
-}
-
 /// out = e^(x − largest); returns its sum.
 float exp_row(const float* x, float largest, Eigen::Index n, float* out) {
     Lanes sums{}, cells;
@@ -162,6 +132,21 @@ float exp_row(const float* x, float largest, Eigen::Index n, float* out) {
     return folded(sums, [](auto& a, const auto& b) { a += b; });
 }
 
+/// The sum of a row, in the order of exp_row().
+float sum_of(const float* x, Eigen::Index n) {
+    Lanes sums{}, cells;
+    Eigen::Index j = 0;
+    for (; n - j >= k_lanes; j += k_lanes) {
+        std::memcpy(&cells, x + j, sizeof cells);
+        sums += cells;
+    }
+    if (j < n) {
+        load_few(x + j, n - j, cells);
+        sums += cells == -k_infinity ? Lanes{} : cells;
+    }
+    return folded(sums, [](auto& a, const auto& b) { a += b; });
+}
+
 void softmax_row(const float* x, Eigen::Index n, float* out) {
     const float largest = largest_of(x, n);
     if (!std::isfinite(largest)) {  // −∞: nothing is open
@@ -176,16 +161,16 @@ void softmax_row(const float* x, Eigen::Index n, float* out) {
 
 namespace {
 
-constexpr Eigen::Index k_small = 512;
+constexpr Eigen::Index k_few_numbers = 512;
 /// Whether B is so small that accumulating in double costs no noticeable time.
-bool is_small(const ConstStrided& B) { return B.size() <= k_small; }
+bool is_small(const ConstStrided& B) { return B.size() <= k_few_numbers; }
 
 /// Numbers in double that are processed together, as Lanes, and what they are in single precision.
 using DoubleLanes [[gnu::vector_size(64)]] = double;
 using RoundedLanes [[gnu::vector_size(32)]] = float;
 constexpr Eigen::Index k_double_lanes = 8;
 
-/// Eight numbers, `apart` from each other, of which only the first `count` are there.
+/// Eight numbers, `apart` from each other: the first `count`, if fewer are there, and zeros after them.
 inline void load_doubles(const float* from, Eigen::Index apart, Eigen::Index count, DoubleLanes& to) {
     const auto at = [&](Eigen::Index lane) -> double { return lane < count ? from[lane * apart] : 0; };
     if (count < k_double_lanes) {
@@ -201,19 +186,19 @@ inline void load_doubles(const float* from, Eigen::Index apart, Eigen::Index cou
     }
 }
 
-/// out = A B for a B of at most k_small numbers, of which row k begins at B + k · down and whose columns are
-/// `across` apart. Each sum is taken in double, in the order of k.
+/// out = A B for a B of at most k_few_numbers numbers, of which row k begins at B + k · down and whose
+/// columns are `across` apart. Each sum is taken in double, in the order of k.
 void small_product(const ConstStrided& A, const float* B, Eigen::Index down, Eigen::Index across,
                    Strided out) {
     constexpr Eigen::Index k_rows = 4;
     const Eigen::Index inner = A.cols(), columns = out.cols();
     if (columns == 0) return;
-    DoubleLanes bands[k_small];  // of eight columns each, the last one filled up with zeros
+    DoubleLanes bands[k_few_numbers];  // of eight columns each, the last one filled up with zeros
     DoubleLanes* band = bands;
     for (Eigen::Index j = 0; j < columns; j += k_double_lanes)
         for (Eigen::Index k = 0; k < inner; ++k)
             load_doubles(B + k * down + j * across, across, std::min(k_double_lanes, columns - j), *band++);
-    double a[k_rows][k_small];
+    double a[k_rows][k_few_numbers];
     for (Eigen::Index i = 0; i < out.rows(); i += k_rows) {
         const Eigen::Index rows = std::min(k_rows, out.rows() - i);
         for (Eigen::Index r = 0; r < k_rows; ++r)
@@ -323,7 +308,7 @@ bool softmax_narrow_rows(ConstMatrixView x, MatrixView out) {
     if (!finite) return false;
     for (Eigen::Index i = 0; i < x.rows(); ++i)
         for (Eigen::Index j = 0; j < x.cols(); ++j) out(i, j) = x(i, j) - largest[i];
-    exp_all(out.data(), out.size());
+    exp_row(out.data(), 0, out.size(), out.data());
     for (Eigen::Index i = 0; i < x.rows(); ++i) {
         const float sum = sum_of(out.row(i).data(), out.cols());
         for (Eigen::Index j = 0; j < out.cols(); ++j) out(i, j) /= sum;

@@ -1,11 +1,13 @@
 #include "core/cpu/row_blocks.h"
 
+#include <tbb/global_control.h>
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
 
 #include <algorithm>
 #include <exception>
 #include <mutex>
+#include <optional>
 
 // The thread sanitizer does not see into oneTBB's library and reports everything that it synchronizes as a
 // race. The build therefore leaves this file unchecked, and it declares here in which order the work runs;
@@ -82,6 +84,13 @@ void with_threads(int threads, const std::function<void()>& work) {
     }
     tbb::task_arena arena(threads);
     arena.execute(work);
+}
+
+void limit_threads(int threads) {
+    static std::optional<tbb::global_control> limit;
+    limit.reset();
+    if (threads > 0)
+        limit.emplace(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(threads));
 }
 
 }  // namespace attnscope

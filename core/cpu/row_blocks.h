@@ -63,7 +63,10 @@ void for_row_blocks(const RowLoop& loop, const Work& work) {
 /// The approximate cost of one cell of softmax_rows(), in multiply-adds.
 constexpr double k_softmax_work = 16;
 
-/// Runs `work` with at most `threads` threads in for_row_blocks(); 0 = one per core.
+/// Runs `work` with at most `threads` threads in run_parallel() and for_row_blocks(); 0 = one per core.
 void with_threads(int threads, const std::function<void()>& work);
+
+/// From now on no more than `threads` threads compute in this process, whoever asks; 0 = one per core.
+void limit_threads(int threads);
 
 }  // namespace attnscope

@@ -432,6 +432,10 @@ ExportPreview sheet_preview(Sheet sheet, FileFormat format, int side, const Prog
     return page_preview(page_of(std::move(sheet), face), format, side, progress);
 }
 
+std::string no_film_sheet(FileFormat format) {
+    return fmt::format("a one-picture film must be png, svg or pdf, not {}", name_of(format));
+}
+
 std::string sheet_bytes(Sheet sheet, FileFormat format, const Session& session) {
     const TextFace face;
     const Page page = page_of(std::move(sheet), face);
@@ -444,7 +448,7 @@ std::string sheet_bytes(Sheet sheet, FileFormat format, const Session& session) 
         case FileFormat::json:
         case FileFormat::gif: break;
     }
-    refuse(fmt::format("a one-picture film must be png, svg or pdf, not {}", name_of(format)));
+    refuse(no_film_sheet(format));
 }
 
 std::vector<std::string> export_files(const Trace& trace, const Session& session,

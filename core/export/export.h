@@ -85,6 +85,9 @@ std::vector<ExportItem> plan_export(const Trace& trace, const ExportRequest& req
 std::string export_bytes(const Trace& trace, const Session& session, const ExportItem& item,
                          const Progress& progress = {});
 
+/// Why a film of one picture cannot have this format.
+std::string no_film_sheet(FileFormat format);
+
 /// The bytes of a sheet as a picture of this format, with the session in it. Throws Error(bad_input) for a
 /// format of data, and as export_bytes.
 std::string sheet_bytes(Sheet sheet, FileFormat format, const Session& session);

@@ -154,7 +154,7 @@ std::string why_no_film(const Session& session, const FilmRequest& request) {
         return why;
     for (const FileFormat choice : request.files.formats)
         if (const ExportFormat* format = find_export_format(choice); !format || !format->picture)
-            return fmt::format("a one-picture film must be png, svg or pdf, not {}", name_of(choice));
+            return no_film_sheet(choice);
     return "";
 }
 

@@ -1,6 +1,9 @@
 // What the readers of files share: how they refuse one, and numbers of four bytes.
 #pragma once
 
+#include <fmt/format.h>
+
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -17,6 +20,21 @@ namespace attnscope {
 /// Throws Error(bad_input) whose text is `source`, a colon and what is wrong.
 [[noreturn]] inline void refuse(std::string_view source, const std::string& what) {
     throw Error(ErrorKind::bad_input, std::string(source) + ": " + what);
+}
+
+// What is wrong with pictures that carry a session.
+
+[[noreturn]] inline void throw_cut_off(std::string_view source) {
+    throw_bad(source, "is cut off: copy it again, or export the picture again");
+}
+[[noreturn]] inline void throw_no_session(std::string_view source) {
+    throw_bad(source, "is a picture without an attnscope session: open one that attnscope exported");
+}
+/// Throws Error(too_large).
+[[noreturn]] inline void throw_large_session(std::string_view source, std::size_t most) {
+    throw Error(ErrorKind::too_large,
+                fmt::format("{} holds a session of more than {} bytes: open the session's own file (.json)",
+                            source, most));
 }
 
 /// A part of the file in quotation marks, as messages quote it: at most `most` characters, none that controls

@@ -21,7 +21,7 @@ std::string deflate_part(std::span<const std::uint8_t> bytes, bool last) {
     stream->level = k_level;
     stream->level_buf = table->data();
     stream->level_buf_size = static_cast<std::uint32_t>(table->size());
-    stream->flush = FULL_FLUSH;  // nothing refers to the part before, and the part ends with a whole byte
+    stream->flush = FULL_FLUSH;  // the part ends with a whole byte
     stream->end_of_stream = last ? 1 : 0;
     stream->next_in = const_cast<std::uint8_t*>(bytes.data());
     stream->avail_in = static_cast<std::uint32_t>(bytes.size());

@@ -185,7 +185,8 @@ bool write_chunk(png_structp png, const char* name, const std::string& data) {
     return true;
 }
 
-/// The rows of a picture as a zlib stream (RFC 1950), made in parts of about a mebibyte, each by one thread.
+/// The rows of a picture as a zlib stream (RFC 1950), made in parts of about a mebibyte,
+/// or of one row if that is longer; each by one thread.
 class PixelStream {
 public:
     explicit PixelStream(const Stored& stored) : stored_(stored) {
@@ -195,30 +196,31 @@ public:
     bool ended() const { return next_ == stored_.pixels.height; }
     double part_done() const { return static_cast<double>(next_) / stored_.pixels.height; }
 
-    /// The next bytes of the stream.
-    std::string take() {
+    /// The next parts of the stream.
+    std::vector<std::string> take() {
         constexpr int k_parts_at_once = 32;
         const int rows = std::min(stored_.pixels.height - next_, rows_per_part_ * k_parts_at_once);
-        std::vector<Part> parts(static_cast<std::size_t>((rows + rows_per_part_ - 1) / rows_per_part_));
+        std::vector<Part> made(static_cast<std::size_t>((rows + rows_per_part_ - 1) / rows_per_part_));
         const auto make = [&](std::ptrdiff_t index) {
             const int first = next_ + static_cast<int>(index) * rows_per_part_;
-            parts[static_cast<std::size_t>(index)] =
+            made[static_cast<std::size_t>(index)] =
                 part(first, std::min(rows_per_part_, next_ + rows - first));
         };
-        if (parts.size() > 1)
-            run_parallel(std::ssize(parts), make);
+        if (made.size() > 1)
+            run_parallel(std::ssize(made), make);
         else
             make(0);
-        std::string bytes;
-        if (next_ == 0) bytes = "\x78\x01";  // DEFLATE, a window of 32 KiB, the fastest compression
-        next_ += rows;
-        for (const Part& part : parts) {
-            bytes += part.bytes;
+        std::vector<std::string> parts;
+        for (Part& part : made) {
             checksum_ = adler32_combine(checksum_, part.checksum, part.size);
+            parts.push_back(std::move(part.bytes));
         }
+        if (next_ == 0)
+            parts.front().insert(0, "\x78\x01");  // DEFLATE, a window of 32 KiB, the fastest compression
+        next_ += rows;
         for (int shift = 24; ended() && shift >= 0; shift -= 8)
-            bytes += static_cast<char>(checksum_ >> shift);
-        return bytes;
+            parts.back() += static_cast<char>(checksum_ >> shift);
+        return parts;
     }
 
 private:
@@ -246,7 +248,8 @@ private:
 bool write_pixels(png_structp png, const Stored& stored, const Progress& progress) {
     for (PixelStream stream(stored); !stream.ended();) {
         report(progress, stream.part_done());
-        if (!write_chunk(png, "IDAT", stream.take())) return false;
+        for (const std::string& part : stream.take())
+            if (!write_chunk(png, "IDAT", part)) return false;
     }
     report(progress, 1);
     return write_chunk(png, "IEND", "");
@@ -288,7 +291,7 @@ Chunk next_chunk(std::string_view& rest, std::string_view source) {
     constexpr std::size_t k_frame = 12;  // length, type, checksum
     const std::size_t length = rest.size() < 4 ? 0 : big_endian(rest);
     if (rest.size() < k_frame || rest.size() - k_frame < length) {
-        throw_bad(source, "is cut off: copy it again, or export the picture again");
+        throw_cut_off(source);
     }
     const std::string_view checked = rest.substr(4, 4 + length);
     const std::uint32_t sum = big_endian(rest.substr(8 + length));
@@ -298,12 +301,6 @@ Chunk next_chunk(std::string_view& rest, std::string_view source) {
     }
     rest.remove_prefix(k_frame + length);
     return {checked.substr(0, 4), checked.substr(4)};
-}
-
-[[noreturn]] void throw_large_session(std::string_view source, std::size_t most) {
-    throw Error(ErrorKind::too_large,
-                fmt::format("{} holds a session of more than {} bytes: open the session's own file (.json)",
-                            source, most));
 }
 
 [[noreturn]] void throw_damaged_session(std::string_view source) {
@@ -419,7 +416,7 @@ std::string read_png_session(std::string_view bytes, std::string_view source, st
         if (chunk.type == "IEND") break;
     }
     if (session) return *std::move(session);
-    throw_bad(source, "is a picture without an attnscope session: open one that attnscope exported");
+    throw_no_session(source);
 }
 
 }  // namespace attnscope

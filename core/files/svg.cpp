@@ -79,17 +79,12 @@ bool is_svg(std::string_view bytes) {
 
 std::string read_svg_session(std::string_view bytes, std::string_view source, std::size_t most) {
     const std::size_t name = bytes.find("id=\"" + std::string(k_svg_session_id) + "\"");
-    if (name == bytes.npos)
-        throw_bad(source, "is a picture without an attnscope session: open one that attnscope exported");
+    if (name == bytes.npos) throw_no_session(source);
     const std::size_t begin = bytes.find('>', name);
     const std::size_t end = begin == bytes.npos ? begin : bytes.find('<', begin);
-    if (end == bytes.npos) throw_bad(source, "is cut off: copy it again, or export the picture again");
+    if (end == bytes.npos) throw_cut_off(source);
     const std::string_view session = bytes.substr(begin + 1, end - begin - 1);
-    if (session.size() > most)
-        throw Error(
-            ErrorKind::too_large,
-            fmt::format("{} holds a session of more than {} bytes: open the session's own file (.json)",
-                        source, most));
+    if (session.size() > most) throw_large_session(source, most);
     return unescaped(session);
 }
 

@@ -232,12 +232,9 @@ void paint_image(cairo_surface_t* image, const Box& matrix, cairo_t* cairo) {
     cairo_restore(cairo);
 }
 
-/// The cost of a cell's color, and of a pixel, in multiply-adds.
-constexpr double k_color_work = 100, k_pixel_work = 10;
-
-/// Draws the matrix in bands of rows, each of them painted while its pixels are in the cache.
+/// Draws the matrix in bands of rows, so that no second picture of its size is needed.
 void draw_cell_image(const Figure& figure, const FigureLayout& layout, cairo_t* cairo) {
-    constexpr int k_pixels_per_band = 1 << 22;
+    constexpr int k_pixels_per_band = 1 << 20, k_many_pixels = 1 << 16;
     const Box& matrix = layout.matrix;
     const int height = figure.cell_height();
     const int rows_per_band = std::max(1, k_pixels_per_band / (matrix.width * height));
@@ -248,12 +245,14 @@ void draw_cell_image(const Figure& figure, const FigureLayout& layout, cairo_t* 
         const CairoSurface image = make_image(band.width, band.height);
         std::uint8_t* pixels = cairo_image_surface_get_data(image.get());
         const std::ptrdiff_t stride = cairo_image_surface_get_stride(image.get());
-        const RowLoop loop{
-            .rows = rows, .work_per_row = figure.columns * k_color_work + band.width * height * k_pixel_work};
-        for_row_blocks(loop, [&](const RowBlock& block) {
-            for (auto r = static_cast<int>(block.first); r < block.first + block.count; ++r)
-                write_row(figure, first + r, band.x, top + r * height, pixels + r * height * stride, stride);
-        });
+        const auto draw = [&](std::ptrdiff_t index) {
+            const auto r = static_cast<int>(index);
+            write_row(figure, first + r, band.x, top + r * height, pixels + r * height * stride, stride);
+        };
+        if (band.width * band.height >= k_many_pixels)
+            run_parallel(rows, draw);
+        else
+            for (int r = 0; r < rows; ++r) draw(r);
         paint_image(image.get(), band, cairo);
     }
 }

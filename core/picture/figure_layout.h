@@ -90,7 +90,7 @@ struct FigureLayout {
     }
 };
 
-/// Without row labels, a figure to the left has the same.
+/// `with_row_labels` false leaves the row labels out, as beside a figure that has the same.
 FigureLayout lay_out(const Figure& figure, const TextFace& face, bool with_row_labels = true);
 
 /// Adds the title and the subtitle from the top left corner of the margin, in lines of this width.

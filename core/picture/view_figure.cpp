@@ -246,8 +246,6 @@ constexpr std::array k_views = {
 
 }  // namespace
 
-std::span<const ViewFigure> view_figures() { return k_views; }
-
 const ViewFigure* find_view_figure(ViewKind view) {
     for (const ViewFigure& each : k_views)
         if (each.view == view) return &each;

@@ -23,8 +23,6 @@ struct ViewFigure {
                    const Presentation& presentation);
 };
 
-/// lines, alignment, image.
-std::span<const ViewFigure> view_figures();
 /// nullptr for a view that shows only stages.
 const ViewFigure* find_view_figure(ViewKind view);
 

@@ -126,6 +126,24 @@ TEST_F(FailureTest, AnEmptyNameIsNone) {
     expect_both_fail(2, {"--example", ""}, {"--example", "there is no example \"\""});
     expect_failure(2, run({"--example="}), {"--example"});
     expect_both_fail(1, {""}, {"cannot read \"\""});
+    expect_both_fail(2, {"--question", ""}, {"--question", "a whole number"});
+    expect_both_fail(2, {"--question", "x"}, {"--question", "expected a whole number, not \"x\""});
+    expect_both_fail(2, {"--question", "13"}, {"--question", "13 is out of range: use 1 to 12"});
+    expect_both_fail(2, {"--shaders", ""}, {"--shaders", "name a folder"});
+    expect_failure(2, run({"render", "--compare-with", ""}), {"--compare-with", "name a file or a change"});
+    for (const char* flag : {"--out", "--curves"})
+        expect_failure(2, run({"train", "--task", "copy", flag, ""}), {flag, "name a file"});
+}
+
+TEST_F(FailureTest, AFlagWithoutItsValueOrTwiceIsSaidInOurWords) {
+    expect_failure(2, run({"trace", "--text"}), {"--text lacks its value: put one after it"});
+    expect_failure(2, run({"trace", "--seed", "1", "--seed", "2"}),
+                   {"--seed is given more than once: use it once"});
+}
+
+TEST_F(FailureTest, WhatCannotBeTrainedIsOneLine) {
+    expect_failure(2, run({"train", "--task", "translate", "--mechanism", "attention"}),
+                   {"mechanism attention cannot be trained on translate"});
 }
 
 TEST_F(FailureTest, FileAndExampleExcludeEachOther) {

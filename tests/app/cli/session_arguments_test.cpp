@@ -77,7 +77,8 @@ protected:
 TEST_F(ShaderFlagTest, IsTheOneThatIsNamed) {
     EXPECT_EQ(folder_of_window({"--shaders", folder_.path()}), folder_.path());
     EXPECT_EQ(folder_of_window({"--shaders", folder_.path(), "--seed", "7"}), folder_.path());
-    EXPECT_EQ(folder_of_window({"--shaders", ""}), "");
+    EXPECT_EQ(folder_of_window({}), "") << "the built-in ones";
+    EXPECT_EQ(folder_of_window({"--shaders", ""}), "closed");
 }
 
 TEST_F(ShaderFlagTest, OpensNothingWithACommandLineThatIsRefused) {

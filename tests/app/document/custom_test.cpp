@@ -12,6 +12,7 @@
 #include "core/graph/stage_table.h"
 #include "tests/interface.h"
 #include "tests/keys.h"
+#include "tests/sanitized.h"
 #include "tests/sessions.h"
 #include "tests/temporary_folder.h"
 
@@ -135,7 +136,9 @@ TEST_F(PaintingTest, ADragClosesWhatItPassesAndIsOneStep) {
 }
 
 TEST_F(PaintingTest, AFrameAddsCellsAndTheMaskIsCopiedOnceForEachPicture) {
-    say_words(1024);
+    // So large that a frame does not wait for its evaluation.
+    document().change([](Session& s) { s.experiment.attention.heads = 8; });
+    say_words(test::k_sanitized ? 1024 : 1536);
     const ImVec2 from = cell_place(300, 300), to = cell_place(600, 700);
     push({MouseMove{from.x, from.y}});
     step_through_input();

@@ -356,13 +356,13 @@ TEST(WorkerTest, WaitingForNothingReturns) { Worker({}, {}).wait(); }
 TEST(WorkerTest, WaitingEndsWithTheResultOrAtItsLimit) {
     Worker worker({}, {});
     worker.request(SlotName::live, Experiment{});
-    worker.wait_for(std::chrono::minutes(1));
+    EXPECT_TRUE(worker.wait_for(SlotName::live, std::chrono::minutes(1)));
     EXPECT_TRUE(worker.take());
     Experiment large;
     large.input.text.clear();
     for (int i = 0; i < 4000; ++i) large.input.text += "w" + std::to_string(i) + " ";
     worker.request(SlotName::live, large);
-    worker.wait_for(std::chrono::milliseconds(0));
+    EXPECT_FALSE(worker.wait_for(SlotName::live, std::chrono::milliseconds(0)));
     EXPECT_TRUE(worker.busy(SlotName::live));
 }
 

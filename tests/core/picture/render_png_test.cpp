@@ -9,6 +9,7 @@
 #include <limits>
 #include <string>
 
+#include "core/cpu/row_blocks.h"
 #include "core/error.h"
 #include "core/files/file.h"
 #include "tests/picture_fixture.h"
@@ -305,6 +306,29 @@ TEST(RenderPngTest, AMillionCellsAreDrawn) {
     const FigureLayout layout = lay_out(figure, face);
     const Pixels pixels = render_pixels(figure, face);
     EXPECT_EQ(middle_of(pixels, layout.cell(figure, 700, 300)), figure.scale.map->colors[255]);
+}
+
+TEST(RenderPngTest, ALargePictureIsTheSameFromBandToBandAndOnAnyNumberOfThreads) {
+    const TextFace face;
+    // 300 × 300 cells of 10 pixels: nine bands. Masked cells are hatched by the place of a pixel alone.
+    const StagePtr mask =
+        make_stage(k_mask, 1, 300, 300, [](int, int r, int c) { return c <= r ? 1.f : 0.f; });
+    Presentation presentation;
+    presentation.cell_size = 10;
+    const Figure figure = make_figure(make_trace(words(300), {mask}), *mask, k_first, presentation);
+    const FigureLayout layout = lay_out(figure, face);
+    Pixels one, two;
+    with_threads(1, [&] { one = render_pixels(figure, face); });
+    with_threads(2, [&] { two = render_pixels(figure, face); });
+    EXPECT_TRUE(one == two);
+    for (int r = 0; r < 300; ++r)
+        for (int c = r + 1; c < 300; ++c) {
+            const Box cell = layout.cell(figure, r, c);
+            for (int y = cell.y; y < cell.bottom(); ++y)
+                for (int x = cell.x; x < cell.right(); ++x)
+                    ASSERT_EQ(pixel(one, x, y), (x + y) % 6 == 0 ? figure.theme->hatch : figure.theme->masked)
+                        << "cell " << r << ", " << c << " at " << x << ", " << y;
+        }
 }
 
 TEST(RenderPngTest, TitlesAndWordsWithoutEndAreCut) {

@@ -1,0 +1,49 @@
+#include "app/document/readiness.h"
+
+#include <gtest/gtest.h>
+
+#include "core/canceled.h"
+#include "core/graph/stage_table.h"
+#include "core/mechanism/evaluate.h"
+
+namespace attnscope {
+namespace {
+
+/// Few tokens, which one thread makes ready, or many.
+Trace trace_of(int tokens) {
+    Experiment experiment;
+    experiment.input.text.clear();
+    for (int i = 0; i < tokens; ++i) experiment.input.text += "word" + std::to_string(i) + " ";
+    experiment.attention.heads = 2;
+    experiment.weighting.mask = {{MaskForm::causal, {}}};
+    return evaluate(experiment);
+}
+
+TEST(ReadinessTest, EverythingThatIsDrawnIsKnownAfterwards) {
+    for (const int tokens : {8, 300})
+        for (const WantedPictures& wanted :
+             {WantedPictures{}, WantedPictures{{HeadChoice::Kind::one, 1}, true},
+              WantedPictures{{HeadChoice::Kind::mean}}}) {
+            const Trace trace = trace_of(tokens);
+            EXPECT_FALSE(is_ready(trace, wanted)) << tokens;
+            make_ready(trace, wanted, {});
+            EXPECT_TRUE(is_ready(trace, wanted)) << tokens;
+            const Buffer& masked = trace.stage("masked"_stage)->buffer;
+            EXPECT_EQ(masked.row_largest(0).size(), static_cast<std::size_t>(tokens));
+        }
+}
+
+TEST(ReadinessTest, IsCanceledAndCompletedLater) {
+    std::stop_source cancel;
+    cancel.request_stop();
+    for (const int tokens : {8, 300}) {
+        const Trace trace = trace_of(tokens);
+        EXPECT_THROW(make_ready(trace, WantedPictures{}, cancel.get_token()), Canceled);
+        EXPECT_FALSE(is_ready(trace, {}));
+        make_ready(trace, WantedPictures{}, {});
+        EXPECT_TRUE(is_ready(trace, {}));
+    }
+}
+
+}  // namespace
+}  // namespace attnscope
