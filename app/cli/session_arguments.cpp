@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "app/cli/validators.h"
 #include "core/error.h"
 #include "core/learn/training_run.h"
 #include "core/session/applies.h"
