@@ -362,9 +362,8 @@ void choose_font_builder(ImFontAtlas& atlas) {
 #endif
 }
 
-ImFont* add_font(std::span<const unsigned char> file, float pixels, ImFontConfig config,
+ImFont* add_font(ImFontAtlas& atlas, std::span<const unsigned char> file, float pixels, ImFontConfig config,
                  const ImWchar* ranges) {
-    ImFontAtlas& atlas = *ImGui::GetIO().Fonts;
     auto* bytes = const_cast<unsigned char*>(file.data());  // only read
     const int size = static_cast<int>(file.size());
 #if IMGUI_VERSION_NUM < 19200

@@ -95,9 +95,9 @@ void set_focus_colors(ImGuiStyle& style, const ImVec4& focus, const ImVec4& chos
 
 /// Uses FreeType if ImGui was built with it.
 void choose_font_builder(ImFontAtlas& atlas);
-/// Adds a font whose file stays in memory for as long as the current context's atlas uses it. `ranges` end in
-/// 0 and stay in memory as long.
-ImFont* add_font(std::span<const unsigned char> file, float pixels, ImFontConfig config,
+/// Adds a font whose file stays in memory for as long as the atlas uses it. `ranges` end in 0 and stay in
+/// memory as long.
+ImFont* add_font(ImFontAtlas& atlas, std::span<const unsigned char> file, float pixels, ImFontConfig config,
                  const ImWchar* ranges);
 /// The height of a line in pixels.
 float font_size(const ImFont& font);

@@ -14,6 +14,14 @@ constexpr double k_longest_wait = 10;    // seconds; nothing depends on it
 // slow.
 constexpr double k_unseen_seconds = 0.012, k_most_unseen_seconds = 0.1;
 
+/// Fonts that are being drawn for a monitor whose own scale is 1, as most are; for another they are drawn
+/// again.
+std::shared_ptr<FontLibrary> fonts_for(float interface_scale) {
+    auto fonts = std::make_shared<FontLibrary>();
+    fonts->prepare(std::clamp(interface_scale, k_min_scale, k_max_scale));
+    return fonts;
+}
+
 }  // namespace
 
 double seconds_now() {
@@ -21,8 +29,9 @@ double seconds_now() {
 }
 
 Window::Window(const Options& options, std::shared_ptr<Waker> waker)
-    : window_(options.window),
-      host_(window_.clipboard(), options.theme, options.shaders),
+    : fonts_(fonts_for(options.interface_scale)),
+      window_(options.window),
+      host_(window_.clipboard(), options.theme, options.shaders, fonts_),
       waker_(std::move(waker)),
       interface_scale_(options.interface_scale),
       last_frame_(seconds_now()) {

@@ -69,6 +69,7 @@ private:
     bool draw(const FrameCallbacks& callbacks);
     double seconds_since_last_frame();
 
+    std::shared_ptr<FontLibrary> fonts_;  ///< drawn while the window opens
     GlfwWindow window_;
     FrameHost host_;
     std::shared_ptr<Waker> waker_;

@@ -5,8 +5,10 @@
 
 #include <chrono>
 #include <cmath>
+#include <exception>
 #include <filesystem>
 #include <fstream>
+#include <utility>
 
 #include "app/platform/imgui_compat.h"
 #include "app/platform/wide_text.h"
@@ -86,11 +88,12 @@ struct StandIn {
 };
 
 /// Adds the characters that a text field cannot hold as glyphs of its font.
-std::vector<StandIn> add_stand_ins(ImFont& font, float scale, const WideText& wide, ShapedText& text) {
+std::vector<StandIn> add_stand_ins(ImFont& font, float scale, const std::vector<std::string>& originals,
+                                   ShapedText& text) {
     constexpr float k_em = 17;
     std::vector<StandIn> added;
-    for (std::size_t i = 0; i < wide.originals().size(); ++i) {
-        auto glyph = text.glyph(wide.originals()[i], Font::sans, k_em * scale);
+    for (std::size_t i = 0; i < originals.size(); ++i) {
+        auto glyph = text.glyph(originals[i], Font::sans, k_em * scale);
         if (!glyph) continue;
         const TextShades& shades = glyph->shades;
         const int index = compat::add_glyph(font, WideText::code_of(i), shades.width, shades.height,
@@ -100,10 +103,10 @@ std::vector<StandIn> add_stand_ins(ImFont& font, float scale, const WideText& wi
     return added;
 }
 
-ImFont* add_imguis_own(float pixels) {
+ImFont* add_imguis_own(ImFontAtlas& atlas, float pixels) {
     ImFontConfig config;
     config.SizePixels = std::round(pixels);
-    return ImGui::GetIO().Fonts->AddFontDefault(&config);
+    return atlas.AddFontDefault(&config);
 }
 
 }  // namespace
@@ -147,7 +150,23 @@ ImFont* FontLibrary::add(const std::string& path, float pixels_per_em, const ImW
     config.MergeMode = into != nullptr;
     config.OversampleH = config.OversampleV = 1;
     config.PixelSnapH = true;
-    return compat::add_font(font.bytes, pixels_per_em * font.line_height, config, ranges);
+    return compat::add_font(atlas_, font.bytes, pixels_per_em * font.line_height, config, ranges);
+}
+
+void FontLibrary::prepare(float scale) {
+    preparing_ = std::jthread([this, scale] {
+        try {
+            Contents contents{scale, {}, {}, font_folders()};
+            fill(contents, nullptr);
+            contents_ = std::move(contents);
+        } catch (const std::exception&) {  // build() meets the same problem
+        }
+    });
+}
+
+ImFontAtlas& FontLibrary::atlas() {
+    if (preparing_.joinable()) preparing_.join();
+    return atlas_;
 }
 
 const BuiltFonts& FontLibrary::build(float scale, const CharacterRanges& more, const WideText& wide,
@@ -155,15 +174,15 @@ const BuiltFonts& FontLibrary::build(float scale, const CharacterRanges& more, c
     Contents contents{scale, more, wide.originals(), font_folders()};
     if (contents != contents_) {
         contents_ = {};  // filling may throw
-        fill(contents, wide, text);
+        fill(contents, &text);
         contents_ = std::move(contents);
     }
     ImGui::GetIO().FontDefault = built_.fonts.body;
     return built_;
 }
 
-/// Draws `contents`, whose stand-ins are those of `wide`.
-void FontLibrary::fill(const Contents& contents, const WideText& wide, ShapedText& text) {
+/// Draws `contents`, its stand-ins by `text`.
+void FontLibrary::fill(const Contents& contents, ShapedText* text) {
     atlas_.Clear();
     compat::choose_font_builder(atlas_);
     atlas_.Flags |= ImFontAtlasFlags_NoPowerOfTwoHeight;
@@ -180,7 +199,7 @@ void FontLibrary::fill(const Contents& contents, const WideText& wide, ShapedTex
         if (!font && missing.find(wanted.file) == std::string::npos)
             missing += (missing.empty() ? "" : ", ") + std::string(wanted.file);
         if (!font && !fallback.empty()) font = add(fallback, em, k_signs, nullptr);
-        if (!font) font = add_imguis_own(em);
+        if (!font) font = add_imguis_own(atlas_, em);
         built_.fonts.*wanted.font = font;
         if (!fallback.empty()) add(fallback, em, k_signs, font);
         if (more.empty() || !wanted.all_scripts) continue;
@@ -188,7 +207,8 @@ void FontLibrary::fill(const Contents& contents, const WideText& wide, ShapedTex
         if (!fallback.empty()) add(fallback, em, others.data(), font);
         if (!ideographs.empty()) add(ideographs, em, others.data(), font);
     }
-    const std::vector<StandIn> stand_ins = add_stand_ins(*built_.fonts.sentence, scale, wide, text);
+    std::vector<StandIn> stand_ins;
+    if (text) stand_ins = add_stand_ins(*built_.fonts.sentence, scale, originals, *text);
     atlas_.Build();
     for (const StandIn& each : stand_ins) compat::set_glyph_pixels(each.index, each.shades.alpha);
     if (!missing.empty()) {

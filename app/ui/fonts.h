@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 #include "core/picture/text.h"
@@ -64,8 +65,11 @@ public:
     FontLibrary(const FontLibrary&) = delete;
     FontLibrary& operator=(const FontLibrary&) = delete;
 
-    /// The atlas of the contexts, which the library must outlive.
-    ImFontAtlas& atlas() { return atlas_; }
+    /// Starts to draw the atlas of this scale on another thread, while the window is opened. Call it before
+    /// atlas().
+    void prepare(float scale);
+    /// The atlas of the contexts, which the library must outlive. Waits for prepare().
+    ImFontAtlas& atlas();
     /// Fills the atlas, unless it holds just this, and gives the current context its fonts. The sentence font
     /// draws each stand-in of `wide` as the character that it replaces, using `text`.
     const BuiltFonts& build(float scale, const CharacterRanges& more, const WideText& wide, ShapedText& text);
@@ -86,12 +90,13 @@ private:
         std::vector<std::filesystem::path> folders;
         bool operator==(const Contents&) const = default;
     };
-    void fill(const Contents& contents, const WideText& wide, ShapedText& text);
+    void fill(const Contents& contents, ShapedText* text);
 
     std::map<std::string, File> files_;
     ImFontAtlas atlas_;
     Contents contents_;
     BuiltFonts built_;
+    std::jthread preparing_;  ///< the last member: it fills the others
 };
 
 }  // namespace attnscope

@@ -1,7 +1,10 @@
 #include "app/shell/headless_window.h"
 
 #include <cstdlib>
+#include <memory>
 
+#include "app/platform/imgui_compat.h"
+#include "app/ui/fonts.h"
 #include "app/ui/text_field.h"
 #include "tests/headless.h"
 #include "tests/keys.h"
@@ -177,6 +180,36 @@ TEST_F(TypingTest, AHeldKeyActsOnceForEachRepeatOfTheSystem) {
     for (int i = 0; i < 200; ++i) window->step(callbacks);
     play({KeyUp{.key = Key::backspace}});
     EXPECT_EQ(first, "ab");
+}
+
+TEST_F(TypingTest, FontsThatWereDrawnBeforeTheWindowOpenedAreUsed) {
+    if (!window) return;
+    window.reset();
+    FrameCallbacks words;
+    words.draw = [](FrameInput& frame) {
+        ImDrawList* list = ImGui::GetForegroundDrawList();
+        list->AddText(frame.fonts.body, compat::font_size(*frame.fonts.body), {10, 10}, IM_COL32_WHITE,
+                      "Words, √d");
+        list->AddText(frame.fonts.mono_large, compat::font_size(*frame.fonts.mono_large), {10, 60},
+                      IM_COL32_WHITE, "0.125");
+    };
+    const auto picture = [&](const std::shared_ptr<FontLibrary>& library) {
+        HeadlessWindow other(k_width, k_height, 1, ThemeKind::dark, {}, library);
+        other.settle(words);
+        return other.pixels();
+    };
+    const gl::Pixels expected = picture(nullptr);
+    const auto library_for = [](float scale) {
+        auto library = std::make_shared<FontLibrary>();
+        library->prepare(scale);
+        return library;
+    };
+    const auto fitting = library_for(1), other_scale = library_for(2);
+    const ImFont* const drawn = fitting->atlas().Fonts[0];
+    EXPECT_TRUE(picture(fitting) == expected);
+    EXPECT_EQ(fitting->atlas().Fonts[0], drawn) << "not drawn again";
+    EXPECT_TRUE(picture(other_scale) == expected) << "drawn again";
+    library_for(1);  // that nothing uses ends in peace
 }
 
 TEST_F(TypingTest, TheSameScriptGivesTheSamePixels) {
