@@ -247,7 +247,7 @@ void draw_cell_image(const Figure& figure, const FigureLayout& layout, cairo_t* 
         const std::ptrdiff_t stride = cairo_image_surface_get_stride(image.get());
         const auto draw = [&](std::ptrdiff_t index) {
             const auto r = static_cast<int>(index);
-            write_row(figure, first + r, band.x, top + r * height, pixels + r * height * stride, stride);
+            write_row(figure, first + r, band.x, top + r * height, pixels + index * height * stride, stride);
         };
         if (band.width * band.height >= k_many_pixels)
             run_parallel(rows, draw);
