@@ -258,7 +258,7 @@ std::vector<MenuWord> header_words(Desk& desk, const Ui& ui, float room) {
                    "The values that the ends of the color map stand for",
                    [&] { range_items(desk, ui); },
                    {"range", "color-spacing"}};
-    if (pools_pairs(desk)) range.settings.push_back("pooling");
+    if (pools_pairs(desk)) range.settings = {"range", "color-spacing", "pooling"};
     const MenuWord colors{"colors",
                           "colors ▾",
                           "The color map, and numbers in the cells",
@@ -291,8 +291,8 @@ std::vector<MenuWord> header_words(Desk& desk, const Ui& ui, float room) {
             way.insert(std::ranges::find(way, head.id, &MenuWord::id), layer);
     for (const std::vector<MenuWord>& way : ways)
         if (width_of(ui, way) <= room) return way;
-    of_others.push_back("head");
-    if (has_layers) of_others.push_back("layer");
+    of_others.insert(of_others.end(), {"head"});
+    if (has_layers) of_others.insert(of_others.end(), {"layer"});
     const auto all = [menu, has_layers, layer, head, others] {
         if (has_layers) menu(layer);
         menu(head);
