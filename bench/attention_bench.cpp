@@ -125,19 +125,24 @@ BENCHMARK(evaluate)
 /// The seed goes up by one each time and the trace before is at hand, as while a person drags the seed.
 void evaluate_seed_drag(benchmark::State& state) {
     Experiment experiment = experiment_of(state);
+    EvaluateOptions options;
+    if (state.range(3) != 0) options.watched = {.ranges = true, .head = 0};
     std::int64_t seed = 0;
     Trace trace;
     for (auto _ : state) {
         experiment.weights.seed = ++seed;
-        trace = evaluate(experiment, trace);
+        trace = evaluate(experiment, trace, options);
     }
 }
+// Watched: as the window evaluates, which looks at one head and at ranges.
 BENCHMARK(evaluate_seed_drag)
-    ->ArgNames({"N", "d", "heads"})
-    ->Args({8, 16, 1})
-    ->Args({64, 64, 8})
-    ->Args({512, 512, 8})
-    ->Args({2048, 64, 1})
+    ->ArgNames({"N", "d", "heads", "watched"})
+    ->Args({8, 16, 1, 0})
+    ->Args({64, 64, 8, 0})
+    ->Args({512, 512, 8, 0})
+    ->Args({2048, 64, 1, 0})
+    ->Args({2048, 512, 8, 0})
+    ->Args({2048, 512, 8, 1})
     ->UseRealTime()
     ->Unit(benchmark::kMicrosecond);
 

@@ -405,7 +405,7 @@ const Slot* Document::slot(SlotName name) const {
 bool Document::update() {
     const Slot* live = slot(SlotName::live);
     if (std::exchange(just_changed_, false) && live && live->trace && patience_.waits())
-        patience_.waited(worker_.wait_for(SlotName::live, k_longest_wait));
+        patience_.waited(worker_.wait_for(SlotName::live, longest_wait_));
     tile_maker_.begin_frame(overview_maker_.busy());
     bool news = run_.update();
     if (news) follow_run();

@@ -38,6 +38,14 @@ struct Wanted {
     bool operator==(const Wanted&) const = default;
 };
 
+/// What evaluate() is to find out, and which head's values it keeps of large stages; gradients read all.
+Watched watched(const Wanted& wanted) {
+    Watched result{.ranges = true};
+    const HeadChoice& head = wanted.pictures.head;
+    if (head.kind == HeadChoice::Kind::one && !wanted.gradients) result.head = head.head;
+    return result;
+}
+
 /// Gradients that are wanted and can be computed.
 bool lacks_gradients(const Trace& trace, const Wanted& wanted) {
     return wanted.gradients && trace.gradients.empty() && why_no_gradients(trace).empty();
@@ -148,6 +156,7 @@ private:
     WorkResult evaluate_newest(std::unique_lock<std::mutex>& lock, SlotName slot);
     void forget_traces();
     void use_processor(const std::string& why);
+    bool ends_soon(SlotName slot) const;
     void ask_again(SlotName slot);
     void ask_all_again();
 
@@ -155,10 +164,11 @@ private:
     std::function<void()> wake_;
     mutable std::mutex mutex_;
     mutable std::condition_variable changed_;
-    std::array<Work, k_slots.size()> work_;  ///< by SlotName
-    std::optional<SlotName> running_;        ///< being evaluated
-    SlotName latest_ = k_slots.back();       ///< evaluated last; the others have precedence, in turns
-    std::stop_source cancel_;                ///< of what is running
+    std::array<Work, k_slots.size()> work_;        ///< by SlotName
+    std::optional<SlotName> running_;              ///< being evaluated
+    SlotName latest_ = k_slots.back();             ///< evaluated last; the others have precedence, in turns
+    std::stop_source cancel_;                      ///< of what is running
+    std::chrono::steady_clock::time_point began_;  ///< what is running
     bool choosing_ = false;
     std::function<BackendChoice()> choose_;
     bool choose_at_once_ = false;
@@ -189,8 +199,11 @@ bool Worker::Shared::has_ended() const {
 void Worker::Shared::request(SlotName slot, Experiment experiment, bool on_cpu) {
     const std::lock_guard lock(mutex_);
     if (std::exchange(work(slot).on_cpu, on_cpu) != on_cpu) work(slot).forget_trace();
+    const bool waits = running_ == slot && ends_soon(slot);
     work(slot).newest = std::move(experiment);
-    ask_again(slot);
+    if (!waits) return ask_again(slot);
+    work(slot).asked = work(slot).newest;
+    changed_.notify_all();
 }
 
 void Worker::Shared::close(SlotName slot) {
@@ -257,6 +270,16 @@ void Worker::Shared::wait() const {
 bool Worker::Shared::wait_for(SlotName slot, std::chrono::milliseconds limit) const {
     std::unique_lock lock(mutex_);
     return changed_.wait_for(lock, limit, [&] { return !work(slot).asked && running_ != slot; });
+}
+
+/// Whether what is running, which has the words of the trace before it, takes no longer than a moment, as
+/// that did.
+bool Worker::Shared::ends_soon(SlotName slot) const {
+    constexpr std::chrono::duration<double, std::milli> k_moment{250};
+    const Trace& before = *work(slot).previous;
+    const std::optional<Experiment>& running = work(slot).newest;
+    return running && !before.records.empty() && before.experiment.input == running->input &&
+           before.milliseconds < k_moment.count() && std::chrono::steady_clock::now() - began_ < k_moment;
 }
 
 /// The lock is held throughout, except while something is computed.
@@ -337,6 +360,7 @@ void Worker::Shared::choose(std::unique_lock<std::mutex>& lock) {
 /// True if there is a result to take.
 bool Worker::Shared::evaluate(std::unique_lock<std::mutex>& lock, SlotName slot) {
     running_ = latest_ = slot;
+    began_ = std::chrono::steady_clock::now();
     WorkResult result = evaluate_newest(lock, slot);
     running_.reset();
     if (!result.trace && result.error.empty()) return false;
@@ -356,6 +380,7 @@ bool Worker::Shared::prepare(std::unique_lock<std::mutex>& lock, SlotName slot) 
     Work& own = work(slot);
     own.prepares = false;
     running_ = latest_ = slot;
+    began_ = std::chrono::steady_clock::now();
     cancel_ = std::stop_source{};
     const std::shared_ptr<const Trace> trace = own.previous;
     std::shared_ptr<const Trace> ready = trace;
@@ -406,6 +431,7 @@ WorkResult Worker::Shared::evaluate_newest(std::unique_lock<std::mutex>& lock, S
     EvaluateOptions options = options_;
     options.cancel = cancel_.get_token();
     options.backend = card.get();
+    options.watched = watched(wanted);
     lock.unlock();
     WorkResult result{.slot = slot};
     std::string lost, notice;

@@ -351,6 +351,7 @@ void Workspace::offer_card(const GlVersion& version,
                            std::function<std::unique_ptr<GlContext>()> make_context) {
     make_context_ = std::move(make_context);
     interaction_.why_no_card = why_no_compute(version);
+    if (version.is_software) document_.share_cpu_with_drawing();
     why_not_faster_ = version.is_software ? version.renderer + " is a software renderer" : "";
 }
 

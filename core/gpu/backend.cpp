@@ -84,7 +84,7 @@ public:
                projected(input(1), input(3), nullptr));
     }
     void operator()(const op::ConcatHidden&) {
-        const ConstMatrixView W = inputs_[2]->host().head(0);
+        const ConstMatrixView W = inputs_[2]->head(0);
         const int d = input(0).shape.columns;
         hidden(projected(input(0), copied(W.leftCols(d)), nullptr),
                projected(input(1), copied(W.rightCols(W.cols() - d)), nullptr));

@@ -6,6 +6,7 @@
 
 #include "core/graph/backend.h"
 #include "core/graph/on_demand.h"
+#include "core/graph/row_pass.h"
 #include "core/graph/trace.h"
 #include "core/op/op.h"
 
@@ -14,10 +15,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Whether two values are equal bit for bit; values on a card are not fetched to find out.
+/// Whether two values are equal bit for bit; neither is computed or fetched from a card to find out.
 bool same(const Buffer& a, const Buffer& b) {
-    const auto is_here = [](const Buffer& buffer) { return !buffer.is_on_device() && !buffer.on_demand(); };
-    if (a.shape() != b.shape() || !is_here(a) || !is_here(b)) return false;
+    if (a.shape() != b.shape() || !a.is_here() || !b.is_here()) return false;
     const std::span<const float> left = a.host().values(), right = b.host().values();
     return std::memcmp(left.data(), right.data(), left.size_bytes()) == 0;
 }
@@ -28,50 +28,106 @@ public:
         : graph_(graph),
           previous_(previous),
           options_(options),
-          on_demand_(on_demand_values(graph, options.on_demand)) {}
+          on_demand_(on_demand_values(graph, options.on_demand)),
+          records_(graph.values.size()) {
+        for (std::size_t value = 0; value < graph.values.size(); ++value)
+            if (graph.values[value].result == 0) first_values_.push_back(value);
+        first_values_.push_back(graph.values.size());
+    }
 
     /// Records in the order of the graph's values.
     std::vector<StageRecord> records() {
-        std::size_t first = 0;
-        for (const GraphNode& node : graph_.nodes) {
-            std::size_t count = 0;
-            while (first + count < graph_.values.size() &&
-                   &graph_.nodes[static_cast<std::size_t>(graph_.values[first + count].node)] == &node)
-                ++count;
-            add(node, std::span(graph_.values).subspan(first, count));
-            first += count;
+        const auto may_join = [&](int node) {
+            const Op& op = *graph_.nodes[static_cast<std::size_t>(node)].op;
+            return has_rows(op) && !on_demand_[first_value(node)] && !is_on_card(op);
+        };
+        for (const std::vector<int>& pass : row_passes(graph_, may_join)) {
+            stop_if_canceled(options_.cancel);
+            if (pass.size() == 1)
+                add(pass[0]);
+            else
+                add_together(pass);
         }
         return std::move(records_);
     }
 
 private:
-    void add(const GraphNode& node, std::span<const GraphValue> values) {
-        stop_if_canceled(options_.cancel);
+    const GraphNode& node_of(int node) const { return graph_.nodes[static_cast<std::size_t>(node)]; }
+    std::size_t first_value(int node) const { return first_values_[static_cast<std::size_t>(node)]; }
+    bool is_on_card(const Op& op) const { return options_.backend && options_.backend->computes(op); }
+    const StageRecord* old(std::size_t value) const { return previous_.record(graph_.values[value].key); }
+
+    /// The node's inputs; nullptr for those that are not computed yet.
+    std::vector<StagePtr> inputs_of(const GraphNode& node) const {
         std::vector<StagePtr> inputs;
         for (const int input : node.inputs) inputs.push_back(records_[static_cast<std::size_t>(input)].stage);
-        std::vector<const StageRecord*> old;
-        for (const GraphValue& value : values) old.push_back(previous_.record(value.key));
-        const auto is_reusable = [&](const StageRecord* record) {
-            return record && record->inputs == inputs && *record->op == *node.op;
-        };
-        if (std::ranges::all_of(old, is_reusable)) {
-            for (const StageRecord* record : old) records_.push_back({record->stage, node.op, inputs});
-            return;
+        return inputs;
+    }
+
+    /// Reuses the node's results, if its operation and inputs are those of the previous trace.
+    bool reuse(int node, const std::vector<StagePtr>& inputs) {
+        const std::size_t first = first_value(node), count = first_value(node + 1) - first;
+        const Op& op = *node_of(node).op;
+        for (std::size_t i = 0; i < count; ++i) {
+            const StageRecord* record = old(first + i);
+            if (!record || record->inputs != inputs || !(*record->op == op)) return false;
         }
+        for (std::size_t i = 0; i < count; ++i)
+            records_[first + i] = {old(first + i)->stage, node_of(node).op, inputs};
+        return true;
+    }
+
+    void keep(std::size_t value, StagePtr stage, std::vector<StagePtr> inputs, double milliseconds) {
+        const StageRecord* record = old(value);
+        if (record && same(record->stage->buffer, stage->buffer)) stage = record->stage;
+        records_[value] = {std::move(stage), node_of(graph_.values[value].node).op, std::move(inputs),
+                           milliseconds, true};
+    }
+
+    void add(int node) {
+        const std::vector<StagePtr> inputs = inputs_of(node_of(node));
+        if (reuse(node, inputs)) return;
+        const std::size_t first = first_value(node);
+        const std::shared_ptr<const Op>& op = node_of(node).op;
         const Clock::time_point start = Clock::now();
         std::vector<Buffer> results;
-        if (on_demand_[records_.size()])
+        if (on_demand_[first])
             results.emplace_back(
-                compute_on_demand(node.op, inputs, mask_for(values[0].key), options_.on_demand));
+                compute_on_demand(op, inputs, mask_for(graph_.values[first].key), options_.on_demand));
         else
-            results = compute(*node.op, inputs);
+            results = compute(*op, inputs);
         double milliseconds = std::chrono::duration<double, std::milli>(Clock::now() - start).count();
         for (std::size_t i = 0; i < results.size(); ++i) {
-            StagePtr stage = old[i] && same(old[i]->stage->buffer, results[i])
-                                 ? old[i]->stage
-                                 : std::make_shared<const Stage>(values[i].key, std::move(results[i]));
-            records_.push_back({std::move(stage), node.op, inputs, milliseconds, true});
+            keep(first + i,
+                 std::make_shared<const Stage>(graph_.values[first + i].key, std::move(results[i])), inputs,
+                 milliseconds);
             milliseconds = 0;  // the time is recorded with an operation's first result
+        }
+    }
+
+    /// Computes a chain of row_passes() in one pass.
+    void add_together(const std::vector<int>& chain) {
+        std::vector<PassNode> nodes;
+        std::vector<std::size_t> values;
+        for (const int index : chain) {
+            const GraphNode& node = node_of(index);
+            const std::vector<StagePtr> inputs = inputs_of(node);
+            if (reuse(index, inputs)) continue;
+            PassNode own{graph_.values[first_value(index)].key, node.op, {}};
+            for (std::size_t i = 0; i < inputs.size(); ++i) {
+                const auto earlier = std::ranges::find(values, static_cast<std::size_t>(node.inputs[i]));
+                own.inputs.push_back(
+                    {inputs[i], inputs[i] ? -1 : static_cast<int>(earlier - values.begin())});
+            }
+            values.push_back(first_value(index));
+            nodes.push_back(std::move(own));
+        }
+        if (nodes.empty()) return;
+        std::vector<PassResult> results = run_pass(nodes, options_);
+        for (std::size_t i = 0; i < results.size(); ++i) {
+            // An input that turned out to be the same as before was exchanged for that.
+            keep(values[i], std::move(results[i].stage), inputs_of(node_of(graph_.values[values[i]].node)),
+                 results[i].milliseconds);
         }
     }
 
@@ -80,7 +136,7 @@ private:
         const StageInfo* mask = mask_of(*key.stage);
         if (!mask || mask == key.stage) return nullptr;
         const auto found = std::ranges::find_if(records_, [&](const StageRecord& record) {
-            return record.stage->info == mask &&
+            return record.stage && record.stage->info == mask &&
                    (record.stage->layer == key.layer || record.stage->layer == 0);
         });
         return found == records_.end() ? nullptr : found->stage;
@@ -90,7 +146,7 @@ private:
         std::vector<const Buffer*> buffers;
         for (const StagePtr& input : inputs) buffers.push_back(&input->buffer);
         std::vector<Buffer> results;
-        if (options_.backend && options_.backend->computes(op))
+        if (is_on_card(op))
             if (auto values = options_.backend->compute(op, buffers, options_.cancel)) {
                 results.emplace_back(std::move(values));
                 return results;
@@ -105,7 +161,8 @@ private:
     const EvaluateOptions& options_;
     const std::vector<bool> on_demand_;  ///< by value
     DrawSequence draws_;
-    std::vector<StageRecord> records_;
+    std::vector<StageRecord> records_;       ///< by value; without a stage until it is computed
+    std::vector<std::size_t> first_values_;  ///< by node, and the number of all values
 };
 
 }  // namespace

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <stop_token>
 
 #include "core/canceled.h"
@@ -16,12 +17,21 @@ struct OnDemandSizes {
     std::size_t kept_cells = std::size_t{1} << 24;  ///< of the largest pooled level that a survey keeps
 };
 
+/// What is read as soon as a trace is there.
+struct Watched {
+    bool ranges = false;           ///< of every stage: they are found while it is computed
+    std::optional<int> head = {};  ///< from 0; nullopt: all
+    /// Stages of pairs of so many cells keep the values of `head` alone.
+    std::size_t least_cells = std::size_t{1} << 23;
+};
+
 /// Settings that decide how evaluate computes, never what.
 struct EvaluateOptions {
     int threads = 0;               ///< 0: one per core
     Backend* backend = nullptr;    ///< nullptr: the CPU computes everything
     std::size_t memory_limit = 0;  ///< bytes of this machine's memory; 0: most of available_memory()
     OnDemandSizes on_demand = {};
+    Watched watched = {};
     std::stop_token cancel = {};  ///< checked between stages, and between blocks of their rows
 };
 

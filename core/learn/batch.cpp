@@ -51,7 +51,7 @@ void add(Parameters& sum, const Parameters& added) {
 
 /// The likeliest words and the loss of sentences whose rows of log p stand one after the other.
 void count_right(const Trace& trace, std::span<const TaskSentence> sentences, BatchPart& part) {
-    const ConstMatrixView log_probs = trace.find("log_probs"_stage)->buffer.host().head(0);
+    const ConstMatrixView log_probs = trace.find("log_probs"_stage)->buffer.head(0);
     Eigen::Index row = 0;
     for (const TaskSentence& sentence : sentences)
         for (const int target : sentence.targets) {
@@ -85,7 +85,7 @@ void add_gradients(const Computation& of, const Trace& trace, std::span<const Ta
     Parameters gradients;
     for (const StagePtr& stage : attnscope::gradients(trace, of.cancel)) {
         const std::string name = custom_name(stage->key());
-        if (of.parameters.contains(name)) gradients.emplace(name, share * stage->buffer.host().head(0));
+        if (of.parameters.contains(name)) gradients.emplace(name, share * stage->buffer.head(0));
     }
     add(part.gradients, gradients);
 }

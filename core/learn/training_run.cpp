@@ -56,7 +56,7 @@ Parameters first_parameters(const Experiment& model) {
     Parameters parameters;
     const Trace trace = evaluate(model);
     for (const StagePtr& stage : trace.parameters())
-        parameters.emplace(custom_name(stage->key()), stage->buffer.host().head(0));
+        parameters.emplace(custom_name(stage->key()), stage->buffer.head(0));
     return parameters;
 }
 

@@ -8,12 +8,9 @@ namespace attnscope::op {
 namespace {
 
 /// The sum of the inputs, cell by cell; an input without heads is added in every head.
-void sum_inputs(const Work& in, Tensor& out) {
-    for_row_blocks(row_loop(in, out.shape(), 1), [&](RowBlock block) {
-        MatrixView rows = block.of(out.head(block.head));
-        rows = block.of(in.head(0, block.head));
-        for (std::size_t i = 1; i < in.count(); ++i) rows += block.of(in.head(i, block.head));
-    });
+void sum_inputs(const RowWork& in, MatrixView out) {
+    out = in.rows(0);
+    for (std::size_t i = 1; i < in.count(); ++i) out += in.rows(i);
 }
 
 /// Adds the result's gradient to that of every input, whose further rows were not used.
@@ -25,7 +22,7 @@ void pass_on(const Backward& at) {
 
 }  // namespace
 
-void Identity::forward(const Work& in, Tensor& out) const { sum_inputs(in, out); }
+void Identity::rows(const RowWork& in, MatrixView out) const { sum_inputs(in, out); }
 
 void Identity::backward(const Backward& at) const { pass_on(at); }
 
@@ -37,8 +34,9 @@ void Identity::explain(Proof& proof, const Cell& cell) const {
     proof.remark = fmt::format("no projection: the same as {}", cell.words.symbol(0));
 }
 
+void Add::rows(const RowWork& in, MatrixView out) const { sum_inputs(in, out); }
+
 void Add::forward(const Work& in, Tensor& out) const {
-    if (batch == 1) return sum_inputs(in, out);
     const Eigen::Index rows = out.shape().rows / batch;
     for (Eigen::Index b = 0; b < batch; ++b)
         out.head(0).middleRows(b * rows, rows) =
@@ -71,7 +69,7 @@ void Add::explain(Proof& proof, const Cell& cell) const {
     proof.add_step(fmt::format("+ {} {}", cell.words.symbol(1), number_text(cell.at(1))), cell.value);
 }
 
-void AddBias::forward(const Work& in, Tensor& out) const { sum_inputs(in, out); }
+void AddBias::rows(const RowWork& in, MatrixView out) const { sum_inputs(in, out); }
 
 void AddBias::cells(const RegionWork& in, MatrixView out) const {
     in.read(0, out);

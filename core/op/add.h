@@ -5,6 +5,7 @@
 #include "core/op/formula.h"
 #include "core/op/proof.h"
 #include "core/op/region.h"
+#include "core/op/row_work.h"
 #include "core/op/torch.h"
 #include "core/op/work.h"
 
@@ -14,7 +15,8 @@ namespace attnscope::op {
 struct Identity {
     Shape shape(Shapes in) const { return in[0]; }
     std::string formula(const Symbols& in) const { return in.own + " = " + in.of(0); }
-    void forward(const Work& in, Tensor& out) const;
+    double work_per_cell(Shapes) const { return 1; }
+    void rows(const RowWork& in, MatrixView out) const;
     /// dX = dY.
     void backward(const Backward& at) const;
     void explain_gradient(Proof& proof, const GradientCell& cell) const;
@@ -31,6 +33,10 @@ struct Add {
 
     Shape shape(Shapes in) const { return in[0]; }
     std::string formula(const Symbols& in) const { return in.of(0) + " + " + in.of(1); }
+    bool has_rows() const { return batch == 1; }
+    double work_per_cell(Shapes) const { return 1; }
+    void rows(const RowWork& in, MatrixView out) const;
+    /// Computes a batch.
     void forward(const Work& in, Tensor& out) const;
     /// The gradient of x and that of y are dY; with a batch, that of y is the sum over its sentences; rows of
     /// y that are not used get nothing.
@@ -49,7 +55,8 @@ struct AddBias {
     }
     std::string sentence() const { return "Add the bias of each pair of query and key to its score."; }
     Operands operands() const { return {.same_as = 0}; }
-    void forward(const Work& in, Tensor& out) const;
+    double work_per_cell(Shapes) const { return 1; }
+    void rows(const RowWork& in, MatrixView out) const;
     void cells(const RegionWork& in, MatrixView out) const;
     /// dY for each; a bias without heads gets the sum over the heads.
     void backward(const Backward& at) const;

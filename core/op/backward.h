@@ -30,9 +30,9 @@ struct Backward {
 
     /// One head (from 0); a matrix without heads is shared by all.
     ConstMatrixView input(std::size_t i, int h = 0) const {
-        return inputs[i]->host().head(std::min(h, shape(i).heads - 1));
+        return inputs[i]->head(std::min(h, shape(i).heads - 1));
     }
-    ConstMatrixView result(int h = 0, std::size_t r = 0) const { return results[r]->host().head(h); }
+    ConstMatrixView result(int h = 0, std::size_t r = 0) const { return results[r]->head(h); }
     ConstMatrixView gradient(int h = 0, std::size_t r = 0) const {
         return std::as_const(*gradients[r]).head(h);
     }

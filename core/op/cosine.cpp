@@ -18,22 +18,14 @@ void cosines(ConstMatrixView Q, ConstMatrixView K, MatrixView out) {
 
 }  // namespace
 
-void Cosine::forward(const Work& in, Tensor& out) const {
-    for_row_blocks(row_loop(in, out.shape(), k_exponential_work), [&](RowBlock block) {
-        cosines(block.of(in.head(0, block.head)), in.head(1, block.head), block.of(out.head(block.head)));
-    });
-}
+void Cosine::rows(const RowWork& in, MatrixView out) const { cosines(in.rows(0), in.head(1), out); }
 
 void Cosine::cells(const RegionWork& in, MatrixView out) const {
     cosines(in.whole_rows(0, in.region.row, in.region.rows),
             in.whole_rows(1, in.region.column, in.region.columns), out);
 }
 
-void Sharpen::forward(const Work& in, Tensor& out) const {
-    for_row_blocks(row_loop(in, out.shape(), 1), [&](RowBlock block) {
-        block.of(out.head(block.head)) = block.of(in.head(0, block.head)) * factor;
-    });
-}
+void Sharpen::rows(const RowWork& in, MatrixView out) const { out = in.rows(0) * factor; }
 
 void Sharpen::cells(const RegionWork& in, MatrixView out) const {
     in.read(0, out);

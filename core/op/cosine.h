@@ -5,6 +5,7 @@
 #include "core/op/formula.h"
 #include "core/op/proof.h"
 #include "core/op/region.h"
+#include "core/op/row_work.h"
 #include "core/op/torch.h"
 #include "core/op/work.h"
 
@@ -19,7 +20,9 @@ struct Cosine {
                "counts.";
     }
     Operands operands() const { return {.left = 0, .above = 1, .is_transposed = true}; }
-    void forward(const Work& in, Tensor& out) const;
+    double work_per_cell(Shapes) const { return k_exponential_work; }
+    static bool reads_rows(std::size_t input) { return input == 0; }
+    void rows(const RowWork& in, MatrixView out) const;
     void cells(const RegionWork& in, MatrixView out) const;
     /// With n = |q| |k| and c the result: dq = Σ dc (k ÷ n − c q ÷ |q|²), dk by symmetry; at 1e-8 the divisor
     /// is a constant.
@@ -41,7 +44,8 @@ struct Sharpen {
         return fmt::format("× β {}: a larger factor makes the weights less even.", number_text(factor));
     }
     Operands operands() const { return {.same_as = 0}; }
-    void forward(const Work& in, Tensor& out) const;
+    double work_per_cell(Shapes) const { return 1; }
+    void rows(const RowWork& in, MatrixView out) const;
     void cells(const RegionWork& in, MatrixView out) const;
     /// dX = β dY.
     void backward(const Backward& at) const;

@@ -178,9 +178,9 @@ private:
 
     /// tanh(W_a s + U_a h) of step i, S × A.
     Eigen::MatrixXd hidden(int i) const {
-        const Eigen::MatrixXd of_words = cell_.inputs[keys]->host().head(0).cast<double>();
+        const Eigen::MatrixXd of_words = cell_.inputs[keys]->head(0).cast<double>();
         const Eigen::RowVectorXd asked =
-            query(i).cast<double>() * cell_.inputs[W_a]->host().head(0).cast<double>().transpose();
+            query(i).cast<double>() * cell_.inputs[W_a]->head(0).cast<double>().transpose();
         return alignment_hidden<StandardFunctions>(asked, of_words);
     }
     /// The gradient before the tanh, for each word and unit: de v_a (1 − tanh²).

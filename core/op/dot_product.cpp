@@ -8,11 +8,8 @@
 
 namespace attnscope::op {
 
-void DotProduct::forward(const Work& in, Tensor& out) const {
-    for_row_blocks(row_loop(in, out.shape(), in.shape(1).columns), [&](RowBlock block) {
-        product_transposed(block.of(in.head(0, block.head)), in.head(1, block.head),
-                           block.of(out.head(block.head)));
-    });
+void DotProduct::rows(const RowWork& in, MatrixView out) const {
+    product_transposed(in.rows(0), in.head(1), out);
 }
 
 void DotProduct::cells(const RegionWork& in, MatrixView out) const {

@@ -4,12 +4,8 @@
 
 namespace attnscope::op {
 
-void Dropout::forward(const Work& in, Tensor& out) const {
-    for_row_blocks(row_loop(in, out.shape(), 1), [&](RowBlock block) {
-        block.of(out.head(block.head)) =
-            block.of(in.head(0, block.head)).cwiseProduct(block.of(in.head(1, block.head))) /
-            keep_probability;
-    });
+void Dropout::rows(const RowWork& in, MatrixView out) const {
+    out = in.rows(0).cwiseProduct(in.rows(1)) / keep_probability;
 }
 
 void Dropout::backward(const Backward& at) const {

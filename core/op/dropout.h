@@ -4,6 +4,7 @@
 #include "core/op/backward.h"
 #include "core/op/formula.h"
 #include "core/op/proof.h"
+#include "core/op/row_work.h"
 #include "core/op/torch.h"
 #include "core/op/work.h"
 
@@ -23,7 +24,8 @@ struct Dropout {
                "average.";
     }
     Operands operands() const { return {.same_as = 0}; }
-    void forward(const Work& in, Tensor& out) const;
+    double work_per_cell(Shapes) const { return 1; }
+    void rows(const RowWork& in, MatrixView out) const;
     /// dA = dY ∘ kept ÷ (1 − p).
     void backward(const Backward& at) const;
     void explain_gradient(Proof& proof, const GradientCell& cell) const;

@@ -5,13 +5,11 @@
 
 namespace attnscope::op {
 
-void GeneralScore::forward(const Work& in, Tensor& out) const {
-    for_row_blocks(row_loop(in, out.shape(), in.shape(1).columns), [&](RowBlock block) {
-        const ConstMatrixView Q = block.of(in.head(0, block.head));
-        Matrix QW = Matrix::Zero(Q.rows(), in.head(2).cols());
-        add_product(Q, in.head(2), QW);
-        product_transposed(QW, in.head(1, block.head), block.of(out.head(block.head)));
-    });
+void GeneralScore::rows(const RowWork& in, MatrixView out) const {
+    const ConstMatrixView Q = in.rows(0);
+    Matrix QW = Matrix::Zero(Q.rows(), in.head(2).cols());
+    add_product(Q, in.head(2), QW);
+    product_transposed(QW, in.head(1), out);
 }
 
 void GeneralScore::cells(const RegionWork& in, MatrixView out) const {
@@ -38,7 +36,7 @@ void GeneralScore::explain_gradient(Proof& proof, const GradientCell& cell) cons
     proof.terms_title = {cell.words.gradient(0) + k_factors[cell.input],
                          cell.input == 0 ? "key by key" : "query by query"};
     const auto head_of = [&](std::size_t i, int h) {
-        return cell.inputs[i]->host().head(std::min(h, cell.shape(i).heads - 1));
+        return cell.inputs[i]->head(std::min(h, cell.shape(i).heads - 1));
     };
     for (int h = cell.first_head(); h <= cell.last_head(); ++h) {
         const ConstMatrixView Q = head_of(0, h), K = head_of(1, h), W = head_of(2, h);
@@ -48,8 +46,8 @@ void GeneralScore::explain_gradient(Proof& proof, const GradientCell& cell) cons
         else if (cell.input == 1)
             add_products(proof, cell, SumOver::rows, h, cell.d_column(h, cell.row), Q * W.col(cell.column));
         else if (cell.gradients[0])
-            add_products(proof, cell, SumOver::rows, h,
-                         cell.gradients[0]->host().head(h) * K.col(cell.column), Q.col(cell.row));
+            add_products(proof, cell, SumOver::rows, h, cell.gradients[0]->head(h) * K.col(cell.column),
+                         Q.col(cell.row));
     }
 }
 
@@ -57,7 +55,7 @@ void GeneralScore::explain_gradient(Proof& proof, const GradientCell& cell) cons
 void GeneralScore::explain(Proof& proof, const Cell& cell) const {
     proof.terms_title = {"(q W) · k", "term by term",
                          "The query, the matrix of the score and the key multiplied: Σ q_i W_ij k_j"};
-    const Eigen::RowVectorXf qW = cell.row_of(0, cell.row) * cell.inputs[2]->host().head(0);
+    const Eigen::RowVectorXf qW = cell.row_of(0, cell.row) * cell.inputs[2]->head(0);
     proof.add_terms("", qW, cell.row_of(1, cell.column));
     proof.terms_result = cell.value;
 }

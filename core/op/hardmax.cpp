@@ -19,11 +19,7 @@ void hardmax_rows(ConstMatrixView x, MatrixView out) {
     }
 }
 
-void Hardmax::forward(const Work& in, Tensor& out) const {
-    for_row_blocks(row_loop(in, out.shape(), k_softmax_work), [&](RowBlock block) {
-        hardmax_rows(block.of(in.head(0, block.head)), block.of(out.head(block.head)));
-    });
-}
+void Hardmax::rows(const RowWork& in, MatrixView out) const { hardmax_rows(in.rows(0), out); }
 
 void Hardmax::explain(Proof& proof, const Cell& cell) const {
     proof = cell.words.prove(0);

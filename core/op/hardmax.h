@@ -3,6 +3,7 @@
 
 #include "core/op/formula.h"
 #include "core/op/proof.h"
+#include "core/op/row_work.h"
 #include "core/op/torch.h"
 #include "core/op/work.h"
 
@@ -21,7 +22,8 @@ struct Hardmax {
     }
     std::string caption(const Symbols&) const { return "hard"; }
     Operands operands() const { return {.same_as = 0}; }
-    void forward(const Work& in, Tensor& out) const;
+    double work_per_cell(Shapes) const { return k_softmax_work; }
+    void rows(const RowWork& in, MatrixView out) const;
     void explain(Proof& proof, const Cell& cell) const;
     void torch(TorchLines& py) const;
     bool operator==(const Hardmax&) const = default;

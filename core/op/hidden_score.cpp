@@ -35,38 +35,30 @@ void tanh_of_sums(const Matrix& of_queries, const Matrix& of_keys, MatrixView ou
 
 Shape AdditiveHidden::shape(Shapes in) const { return hidden_shape(in[0], in[1], in[2].rows); }
 
-void AdditiveHidden::forward(const Work& in, Tensor& out) const {
-    for_row_blocks(row_loop(in, out.shape(), k_exponential_work), [&](RowBlock block) {
-        Matrix of_queries = projected(block.of(in.head(0, block.head)), in.head(2));
-        const Matrix of_keys = projected(in.head(1, block.head), in.head(3));
-        if (in.count() > 4) of_queries.rowwise() += in.head(4).row(0);
-        tanh_of_sums(of_queries, of_keys, block.of(out.head(block.head)));
-    });
+void AdditiveHidden::rows(const RowWork& in, MatrixView out) const {
+    Matrix of_queries = projected(in.rows(0), in.head(2));
+    const Matrix of_keys = projected(in.head(1), in.head(3));
+    if (in.count() > 4) of_queries.rowwise() += in.head(4).row(0);
+    tanh_of_sums(of_queries, of_keys, out);
 }
 
 Shape ConcatHidden::shape(Shapes in) const { return hidden_shape(in[0], in[1], in[2].rows); }
 
-void ConcatHidden::forward(const Work& in, Tensor& out) const {
-    for_row_blocks(row_loop(in, out.shape(), k_exponential_work), [&](RowBlock block) {
-        const ConstMatrixView Q = block.of(in.head(0, block.head)), K = in.head(1, block.head),
-                              W = in.head(2);
-        const Matrix of_queries = projected(Q, W.leftCols(Q.cols()));
-        const Matrix of_keys = projected(K, W.rightCols(K.cols()));
-        tanh_of_sums(of_queries, of_keys, block.of(out.head(block.head)));
-    });
+void ConcatHidden::rows(const RowWork& in, MatrixView out) const {
+    const ConstMatrixView Q = in.rows(0), K = in.head(1), W = in.head(2);
+    const Matrix of_queries = projected(Q, W.leftCols(Q.cols()));
+    const Matrix of_keys = projected(K, W.rightCols(K.cols()));
+    tanh_of_sums(of_queries, of_keys, out);
 }
 
-void HiddenScore::forward(const Work& in, Tensor& out) const {
+void HiddenScore::rows(const RowWork& in, MatrixView out) const {
     const ConstMatrixView v = in.head(1);
     const Eigen::Map<const Eigen::VectorXf> weights(v.data(), v.size());
-    for_row_blocks(row_loop(in, out.shape(), static_cast<double>(v.size())), [&](RowBlock block) {
-        const ConstMatrixView hidden = block.of(in.head(0, block.head));
-        MatrixView scores = block.of(out.head(block.head));
-        for (Eigen::Index i = 0; i < scores.rows(); ++i) {
-            const ConstMatrixView units(hidden.data() + i * hidden.cols(), scores.cols(), v.size());
-            scores.row(i).transpose().noalias() = units * weights;
-        }
-    });
+    const ConstMatrixView hidden = in.rows(0);
+    for (Eigen::Index i = 0; i < out.rows(); ++i) {
+        const ConstMatrixView units(hidden.data() + i * hidden.cols(), out.cols(), v.size());
+        out.row(i).transpose().noalias() = units * weights;
+    }
 }
 
 namespace {

@@ -4,6 +4,7 @@
 #include "core/op/backward.h"
 #include "core/op/formula.h"
 #include "core/op/proof.h"
+#include "core/op/row_work.h"
 #include "core/op/torch.h"
 #include "core/op/work.h"
 
@@ -18,7 +19,9 @@ struct AdditiveHidden {
         return "tanh( W_aq q + W_ak k" + std::string(in.count > 4 ? " + b_a )" : " )");
     }
     Operands operands() const { return {.left = 0, .above = 1, .is_transposed = true}; }
-    void forward(const Work& in, Tensor& out) const;
+    double work_per_cell(Shapes) const { return k_exponential_work; }
+    static bool reads_rows(std::size_t input) { return input == 0; }
+    void rows(const RowWork& in, MatrixView out) const;
     /// With dU = dH ∘ (1 − H²), summed over the keys for q and over the queries for k: dq = dU W_aq,
     /// dk = dU W_ak, dW_aq = dUᵀ Q, dW_ak = dUᵀ K, and db_a is the sum of all dU.
     void backward(const Backward& at) const;
@@ -34,7 +37,9 @@ struct ConcatHidden {
     Shape shape(Shapes in) const;
     std::string formula(const Symbols&) const { return "tanh( W_c [q; k] )"; }
     Operands operands() const { return {.left = 0, .above = 1, .is_transposed = true}; }
-    void forward(const Work& in, Tensor& out) const;
+    double work_per_cell(Shapes) const { return k_exponential_work; }
+    static bool reads_rows(std::size_t input) { return input == 0; }
+    void rows(const RowWork& in, MatrixView out) const;
     /// The gradients are those of AdditiveHidden, W_aq and W_ak being the columns of W_c.
     void backward(const Backward& at) const;
     void explain_gradient(Proof& proof, const GradientCell& cell) const;
@@ -52,7 +57,9 @@ struct HiddenScore {
         return "Multiply each hidden unit of query and key by its weight and add up.";
     }
     Operands operands() const { return {.same_as = 0}; }
-    void forward(const Work& in, Tensor& out) const;
+    double work_per_cell(Shapes in) const { return static_cast<double>(in[1].head_size()); }
+    static bool reads_rows(std::size_t input) { return input == 0; }
+    void rows(const RowWork& in, MatrixView out) const;
     /// dH = dS v for each key, dv = Σ dS H.
     void backward(const Backward& at) const;
     void explain_gradient(Proof& proof, const GradientCell& cell) const;

@@ -7,12 +7,9 @@
 
 namespace attnscope::op {
 
-void Linear::forward(const Work& in, Tensor& out) const {
-    for_row_blocks(row_loop(in, out.shape(), in.shape(0).columns), [&](RowBlock block) {
-        MatrixView rows = block.of(out.head(0));
-        product_transposed(block.of(in.head(0)), in.head(1), rows);
-        if (in.count() > 2) rows.rowwise() += in.head(2).row(0);
-    });
+void Linear::rows(const RowWork& in, MatrixView out) const {
+    product_transposed(in.rows(0), in.head(1), out);
+    if (in.count() > 2) out.rowwise() += in.head(2).row(0);
 }
 
 void Linear::cells(const RegionWork& in, MatrixView out) const {

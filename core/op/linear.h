@@ -5,6 +5,7 @@
 #include "core/op/formula.h"
 #include "core/op/proof.h"
 #include "core/op/region.h"
+#include "core/op/row_work.h"
 #include "core/op/torch.h"
 #include "core/op/work.h"
 
@@ -17,7 +18,9 @@ struct Linear {
         return in.own + " = " + in.of(0) + " " + in.of(1) + "ᵀ" + (in.count > 2 ? " + " + in.of(2) : "");
     }
     Operands operands() const { return {.left = 0, .above = 1, .is_transposed = true}; }
-    void forward(const Work& in, Tensor& out) const;
+    double work_per_cell(Shapes in) const { return in[0].columns; }
+    static bool reads_rows(std::size_t input) { return input == 0; }
+    void rows(const RowWork& in, MatrixView out) const;
     void cells(const RegionWork& in, MatrixView out) const;
     /// dX = dY W, dW = dYᵀ X, db: the sum of the rows of dY.
     void backward(const Backward& at) const;

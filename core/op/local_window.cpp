@@ -41,18 +41,11 @@ void PredictedCenters::forward(const Work& in, Tensor& out) const {
         predicted_centers(in.head(0, h), in.head(1), in.head(2), keys, out.head(h));
 }
 
-void GaussianWindow::forward(const Work& in, Tensor& out) const {
-    for_row_blocks(row_loop(in, out.shape(), k_exponential_work), [&](RowBlock block) {
-        gaussian_windows(block.of(in.head(0, block.head)), window, block.of(out.head(block.head)));
-    });
+void GaussianWindow::rows(const RowWork& in, MatrixView out) const {
+    gaussian_windows(in.rows(0), window, out);
 }
 
-void ApplyWindow::forward(const Work& in, Tensor& out) const {
-    for_row_blocks(row_loop(in, out.shape(), 1), [&](RowBlock block) {
-        apply_window(block.of(in.head(0, block.head)), block.of(in.head(1, block.head)),
-                     block.of(out.head(block.head)));
-    });
-}
+void ApplyWindow::rows(const RowWork& in, MatrixView out) const { apply_window(in.rows(0), in.rows(1), out); }
 
 void PredictedCenters::backward(const Backward& at) const {
     const Eigen::MatrixXd W = at.input(1).cast<double>();
@@ -92,7 +85,7 @@ void ApplyWindow::backward(const Backward& at) const {
 }
 
 void PredictedCenters::explain_gradient(Proof& proof, const GradientCell& cell) const {
-    const Eigen::MatrixXd W = cell.inputs[1]->host().head(0).cast<double>();
+    const Eigen::MatrixXd W = cell.inputs[1]->head(0).cast<double>();
     const Eigen::VectorXd v = cell.in_row(2, 0, 0).transpose().cast<double>();
     /// du and t of one query, as in backward().
     const auto hidden = [&](int h, int i) -> std::pair<double, Eigen::VectorXd> {
@@ -146,7 +139,7 @@ void QueryPlaces::explain(Proof& proof, const Cell&, const CenterWords& words) c
 
 void PredictedCenters::explain(Proof& proof, const Cell& cell, const CenterWords& words) const {
     const Eigen::VectorXd units =
-        (cell.inputs[1]->host().head(0).cast<double>() * cell.row_of(0, cell.row).transpose().cast<double>())
+        (cell.inputs[1]->head(0).cast<double>() * cell.row_of(0, cell.row).transpose().cast<double>())
             .array()
             .tanh();
     double x = 0;

@@ -4,6 +4,7 @@
 #include "core/op/backward.h"
 #include "core/op/formula.h"
 #include "core/op/proof.h"
+#include "core/op/row_work.h"
 #include "core/op/torch.h"
 #include "core/op/work.h"
 
@@ -60,7 +61,8 @@ struct GaussianWindow {
     std::string formula(const Symbols&) const {
         return fmt::format("exp( −(j − p)² ÷ 2(D ÷ 2)² ), D = {}", window);
     }
-    void forward(const Work& in, Tensor& out) const;
+    double work_per_cell(Shapes) const { return k_exponential_work; }
+    void rows(const RowWork& in, MatrixView out) const;
     /// dp = Σ over the keys of dG G (j − p) ÷ (D/2)².
     void backward(const Backward& at) const;
     void explain_gradient(Proof& proof, const GradientCell& cell) const;
@@ -80,7 +82,8 @@ struct ApplyWindow {
                "weight it keeps.";
     }
     Operands operands() const { return {.same_as = 0}; }
-    void forward(const Work& in, Tensor& out) const;
+    double work_per_cell(Shapes) const { return 1; }
+    void rows(const RowWork& in, MatrixView out) const;
     /// dA = dY ∘ G, 0 where the result is 0 for all that G is NaN; dG = dY ∘ A.
     void backward(const Backward& at) const;
     void explain_gradient(Proof& proof, const GradientCell& cell) const;

@@ -5,10 +5,8 @@
 
 namespace attnscope::op {
 
-void LocationScore::forward(const Work& in, Tensor& out) const {
-    for_row_blocks(row_loop(in, out.shape(), in.shape(1).columns), [&](RowBlock block) {
-        product_transposed(block.of(in.head(0, block.head)), in.head(1), block.of(out.head(block.head)));
-    });
+void LocationScore::rows(const RowWork& in, MatrixView out) const {
+    product_transposed(in.rows(0), in.head(1), out);
 }
 
 void LocationScore::backward(const Backward& at) const {

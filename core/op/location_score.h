@@ -4,6 +4,7 @@
 #include "core/op/backward.h"
 #include "core/op/formula.h"
 #include "core/op/proof.h"
+#include "core/op/row_work.h"
 #include "core/op/torch.h"
 #include "core/op/work.h"
 
@@ -19,7 +20,9 @@ struct LocationScore {
                "are not read.";
     }
     Operands operands() const { return {.left = 0, .above = 1, .is_transposed = true}; }
-    void forward(const Work& in, Tensor& out) const;
+    double work_per_cell(Shapes in) const { return in[1].columns; }
+    static bool reads_rows(std::size_t input) { return input == 0; }
+    void rows(const RowWork& in, MatrixView out) const;
     /// dQ = dS W, dW = Σ over heads of dSᵀ Q.
     void backward(const Backward& at) const;
     void explain_gradient(Proof& proof, const GradientCell& cell) const;

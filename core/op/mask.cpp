@@ -169,11 +169,11 @@ std::vector<std::string> Mask::closing(int i, int j, std::optional<double> cente
     return names;
 }
 
-void MaskedFill::forward(const Work& in, Tensor& out) const {
-    for_row_blocks(row_loop(in, out.shape(), 1), [&](RowBlock block) {
-        mask_rows(block.of(in.head(0, block.head)), block.of(in.head(1, block.head)),
-                  block.of(out.head(block.head)));
-    });
+void MaskedFill::rows(const RowWork& in, MatrixView out) const {
+    if (in.is_known_without_zeros(1))
+        out = in.rows(0);
+    else
+        mask_rows(in.rows(0), in.rows(1), out);
 }
 
 void MaskedFill::cells(const RegionWork& in, MatrixView out) const {

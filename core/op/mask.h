@@ -12,6 +12,7 @@
 #include "core/op/formula.h"
 #include "core/op/proof.h"
 #include "core/op/region.h"
+#include "core/op/row_work.h"
 #include "core/op/torch.h"
 #include "core/op/work.h"
 
@@ -79,7 +80,8 @@ struct MaskedFill {
         return in.formula_of(0) + (in.formula_of(1) == k_all_open ? "" : ", masked");
     }
     Operands operands() const { return {.same_as = 0}; }
-    void forward(const Work& in, Tensor& out) const;
+    double work_per_cell(Shapes) const { return 1; }
+    void rows(const RowWork& in, MatrixView out) const;
     void cells(const RegionWork& in, MatrixView out) const;
     /// dX = dY where the mask is 1, else 0.
     void backward(const Backward& at) const;

@@ -10,6 +10,16 @@ concept has_many_results = requires(const One& op, const op::Work& work) {
     op.results(work);
 };
 
+template <typename One>
+concept computes_whole = requires(const One& op, const op::Work& work, Tensor& out) {
+    op.forward(work, out);
+};
+
+template <typename One>
+concept computes_rows = requires(const One& op, const op::RowWork& in, MatrixView out) {
+    op.rows(in, out);
+};
+
 }  // namespace
 
 std::vector<Shape> shapes(const Op& op, op::Shapes inputs) {
@@ -23,18 +33,81 @@ std::vector<Shape> shapes(const Op& op, op::Shapes inputs) {
         op);
 }
 
+bool has_rows(const Op& op) {
+    return std::visit(
+        [](const auto& one) {
+            if constexpr (requires { one.has_rows(); })
+                return one.has_rows();
+            else
+                return computes_rows<std::decay_t<decltype(one)>>;
+        },
+        op);
+}
+
+bool reads_rows(const Op& op, std::size_t input) {
+    return std::visit(
+        [&](const auto& one) {
+            if constexpr (requires { one.reads_rows(input); })
+                return one.reads_rows(input);
+            else
+                return true;
+        },
+        op);
+}
+
+double work_per_row(const Op& op, op::Shapes inputs) {
+    return std::visit(
+        [&](const auto& one) -> double {
+            if constexpr (computes_rows<std::decay_t<decltype(one)>>)
+                return one.work_per_cell(inputs) * one.shape(inputs).columns;
+            else
+                return 0;
+        },
+        op);
+}
+
+void rows(const Op& op, const op::RowWork& in, MatrixView out) {
+    std::visit(
+        [&](const auto& one) {
+            if constexpr (computes_rows<std::decay_t<decltype(one)>>) one.rows(in, out);
+        },
+        op);
+}
+
+namespace {
+
+/// Computes a result that has_rows().
+Tensor all_rows(const Op& op, const op::Work& work, op::Shapes inputs) {
+    Tensor result(shapes(op, inputs)[0]);
+    const RowLoop loop{result.shape().heads, result.shape().rows, work_per_row(op, inputs), work.cancel};
+    std::vector<op::RowInput> whole;
+    for (const Buffer* input : work.inputs) whole.push_back({input});
+    for_row_blocks(loop, [&](RowBlock block) {
+        rows(op, {whole, block}, block.of(result.head(block.head)));
+    });
+    return result;
+}
+
+}  // namespace
+
 std::vector<Tensor> forward(const Op& op, const op::Work& work) {
     std::vector<Shape> inputs;
     for (const Buffer* input : work.inputs) inputs.push_back(input->shape());
+    std::vector<Tensor> results;
+    if (has_rows(op)) {
+        results.push_back(all_rows(op, work, inputs));
+        return results;
+    }
     return std::visit(
         [&](const auto& one) {
-            if constexpr (has_many_results<std::decay_t<decltype(one)>>) {
+            using One = std::decay_t<decltype(one)>;
+            if constexpr (has_many_results<One>)
                 return one.results(work);
-            } else {
-                std::vector<Tensor> results;
+            else if constexpr (computes_whole<One>)
                 one.forward(work, results.emplace_back(one.shape(inputs)));
-                return results;
-            }
+            else
+                static_assert(computes_rows<One>);
+            return std::move(results);
         },
         op);
 }

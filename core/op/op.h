@@ -32,6 +32,7 @@
 #include "core/op/rbf_score.h"
 #include "core/op/recurrent.h"
 #include "core/op/region.h"
+#include "core/op/row_work.h"
 #include "core/op/scale.h"
 #include "core/op/softmax.h"
 #include "core/op/sources.h"
@@ -70,6 +71,15 @@ struct Op : op::Any {
 std::vector<Shape> shapes(const Op& op, op::Shapes inputs);
 /// The results, computed on the CPU. Throws Canceled.
 std::vector<Tensor> forward(const Op& op, const op::Work& work);
+
+/// Whether each row of the one result is computed from the same row of an input: `rows`.
+bool has_rows(const Op& op);
+/// Whether no more of this input is read for some rows of the result than the same rows.
+bool reads_rows(const Op& op, std::size_t input);
+/// Multiply-adds of a row of the result, which has_rows().
+double work_per_row(const Op& op, op::Shapes inputs);
+/// Computes the block's rows of the result, which has_rows(), into `out`.
+void rows(const Op& op, const op::RowWork& in, MatrixView out);
 
 /// Whether it normalizes along the queries: the weights of each key sum to 1.
 bool over_queries(const Op& op);

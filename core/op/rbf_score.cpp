@@ -14,11 +14,8 @@ void gaussian_scores(ConstMatrixView Q, ConstMatrixView K, float divisor, Matrix
 
 }  // namespace
 
-void RbfScore::forward(const Work& in, Tensor& out) const {
-    for_row_blocks(row_loop(in, out.shape(), in.shape(1).columns), [&](RowBlock block) {
-        gaussian_scores(block.of(in.head(0, block.head)), in.head(1, block.head), divisor(),
-                        block.of(out.head(block.head)));
-    });
+void RbfScore::rows(const RowWork& in, MatrixView out) const {
+    gaussian_scores(in.rows(0), in.head(1), divisor(), out);
 }
 
 void RbfScore::cells(const RegionWork& in, MatrixView out) const {

@@ -5,6 +5,7 @@
 #include "core/op/formula.h"
 #include "core/op/proof.h"
 #include "core/op/region.h"
+#include "core/op/row_work.h"
 #include "core/op/torch.h"
 #include "core/op/work.h"
 
@@ -23,7 +24,9 @@ struct RbfScore {
                "score.";
     }
     Operands operands() const { return {.left = 0, .above = 1, .is_transposed = true}; }
-    void forward(const Work& in, Tensor& out) const;
+    double work_per_cell(Shapes in) const { return in[1].columns; }
+    static bool reads_rows(std::size_t input) { return input == 0; }
+    void rows(const RowWork& in, MatrixView out) const;
     void cells(const RegionWork& in, MatrixView out) const;
     /// dq = Σ dS (k − q) ÷ σ², dk = Σ dS (q − k) ÷ σ².
     void backward(const Backward& at) const;

@@ -20,7 +20,7 @@ struct RegionWork {
     const Shape& shape(std::size_t input) const { return inputs[input]->shape(); }
     int head_of(std::size_t input) const { return std::min(head, shape(input).heads - 1); }
     /// An input that is in memory: one head, whole.
-    ConstMatrixView whole(std::size_t input) const { return inputs[input]->host().head(head_of(input)); }
+    ConstMatrixView whole(std::size_t input) const { return inputs[input]->head(head_of(input)); }
     ConstMatrixView whole_rows(std::size_t input, int first, int count) const {
         const ConstMatrixView all = whole(input);
         return {all.data() + Eigen::Index{first} * all.cols(), count, all.cols()};

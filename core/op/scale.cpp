@@ -41,11 +41,8 @@ std::string help_of(const Scale& scale) {
 
 }  // namespace
 
-void Scale::forward(const Work& in, Tensor& out) const {
-    for_row_blocks(row_loop(in, out.shape(), 1), [&](RowBlock block) {
-        scale_rows(block.of(in.head(0, block.head)), factor(), static_cast<float>(temperature),
-                   block.of(out.head(block.head)));
-    });
+void Scale::rows(const RowWork& in, MatrixView out) const {
+    scale_rows(in.rows(0), factor(), static_cast<float>(temperature), out);
 }
 
 void Scale::cells(const RegionWork& in, MatrixView out) const {

@@ -6,6 +6,7 @@
 #include "core/op/formula.h"
 #include "core/op/proof.h"
 #include "core/op/region.h"
+#include "core/op/row_work.h"
 #include "core/op/torch.h"
 #include "core/op/work.h"
 
@@ -25,7 +26,8 @@ struct Scale {
     std::string caption(const Symbols&) const;
     std::string sentence() const;
     Operands operands() const { return {.same_as = 0}; }
-    void forward(const Work& in, Tensor& out) const;
+    double work_per_cell(Shapes) const { return 1; }
+    void rows(const RowWork& in, MatrixView out) const;
     void cells(const RegionWork& in, MatrixView out) const;
     /// dX = dY · factor ÷ temperature.
     void backward(const Backward& at) const;

@@ -20,17 +20,13 @@ void softmax_columns(ConstMatrixView x, MatrixView out) {
 }  // namespace
 
 void Softmax::forward(const Work& in, Tensor& out) const {
-    if (is_over_queries(axis)) {
-        for (int h = 0; h < out.shape().heads; ++h) {
-            stop_if_canceled(in.cancel);
-            softmax_columns(in.head(0, h), out.head(h));
-        }
-        return;
+    for (int h = 0; h < out.shape().heads; ++h) {
+        stop_if_canceled(in.cancel);
+        softmax_columns(in.head(0, h), out.head(h));
     }
-    for_row_blocks(row_loop(in, out.shape(), k_softmax_work), [&](RowBlock block) {
-        softmax_rows(block.of(in.head(0, block.head)), block.of(out.head(block.head)));
-    });
 }
+
+void Softmax::rows(const RowWork& in, MatrixView out) const { softmax_rows(in.rows(0), out); }
 
 void Softmax::cells(const RegionWork& in, MatrixView out) const {
     if (in.coverage(0) == Coverage::none) {

@@ -8,6 +8,7 @@
 #include "core/op/formula.h"
 #include "core/op/proof.h"
 #include "core/op/region.h"
+#include "core/op/row_work.h"
 #include "core/op/torch.h"
 #include "core/op/work.h"
 
@@ -60,10 +61,14 @@ struct Softmax {
                (!is_over_queries(axis) ? in.keys + ", each row sums to 1" : "queries, each column sums to 1");
     }
     Operands operands() const { return {.same_as = 0}; }
-    void forward(const Work& in, Tensor& out) const;
-    void cells(const RegionWork& in, MatrixView out) const;
     /// Over the queries, a cell needs its whole column.
-    bool has_cells() const { return !is_over_queries(axis); }
+    bool has_rows() const { return !is_over_queries(axis); }
+    bool has_cells() const { return has_rows(); }
+    double work_per_cell(Shapes) const { return k_softmax_work; }
+    void rows(const RowWork& in, MatrixView out) const;
+    void cells(const RegionWork& in, MatrixView out) const;
+    /// Computes a softmax over the queries.
+    void forward(const Work& in, Tensor& out) const;
     /// dX = A ∘ (dA − Σ A ∘ dA), the sum along the axis, in double; 0 where the weight is 0.
     void backward(const Backward& at) const;
     void explain_gradient(Proof& proof, const GradientCell& cell) const;

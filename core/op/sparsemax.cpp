@@ -44,11 +44,7 @@ void sparsemax_rows(ConstMatrixView x, MatrixView out) {
     }
 }
 
-void Sparsemax::forward(const Work& in, Tensor& out) const {
-    for_row_blocks(row_loop(in, out.shape(), k_softmax_work), [&](RowBlock block) {
-        sparsemax_rows(block.of(in.head(0, block.head)), block.of(out.head(block.head)));
-    });
-}
+void Sparsemax::rows(const RowWork& in, MatrixView out) const { sparsemax_rows(in.rows(0), out); }
 
 void Sparsemax::backward(const Backward& at) const {
     if (!at.wants(0)) return;

@@ -4,6 +4,7 @@
 #include "core/op/backward.h"
 #include "core/op/formula.h"
 #include "core/op/proof.h"
+#include "core/op/row_work.h"
 #include "core/op/torch.h"
 #include "core/op/work.h"
 
@@ -20,7 +21,8 @@ struct Sparsemax {
     }
     std::string caption(const Symbols&) const { return "sparsemax"; }
     Operands operands() const { return {.same_as = 0}; }
-    void forward(const Work& in, Tensor& out) const;
+    double work_per_cell(Shapes) const { return k_softmax_work; }
+    void rows(const RowWork& in, MatrixView out) const;
     /// dX = dA − the mean of dA over the weights above 0; 0 where the weight is 0 (Martins and Astudillo
     /// 2016, eq. 14).
     void backward(const Backward& at) const;

@@ -8,19 +8,12 @@
 
 namespace attnscope::op {
 
-void WeightedSum::forward(const Work& in, Tensor& out) const {
-    std::vector<bool> finite;
-    for (int h = 0; h < out.shape().heads; ++h)
-        finite.push_back(all_finite({in.head(2, h).data(), in.shape(2).head_size()}));
-    for_row_blocks(row_loop(in, out.shape(), in.shape(0).columns), [&](RowBlock block) {
-        const int h = block.head;
-        const ConstMatrixView weights = block.of(in.head(0, h));
-        MatrixView sums = block.of(out.head(h));
-        if (finite[static_cast<std::size_t>(h)])
-            product(weights, in.head(2, h), sums);
-        else
-            sum_open(weights, block.of(in.head(1, h)), in.head(2, h), sums);
-    });
+void WeightedSum::rows(const RowWork& in, MatrixView out) const {
+    const ConstMatrixView V = in.head(k_values);
+    if (all_finite({V.data(), static_cast<std::size_t>(V.size())}))
+        product(in.rows(k_weights), V, out);
+    else
+        sum_open(in.rows(k_weights), in.rows(k_masked_scores), V, out);
 }
 
 void WeightedSum::cells(const RegionWork& in, MatrixView out) const {

@@ -5,6 +5,7 @@
 #include "core/op/formula.h"
 #include "core/op/proof.h"
 #include "core/op/region.h"
+#include "core/op/row_work.h"
 #include "core/op/torch.h"
 #include "core/op/work.h"
 
@@ -22,7 +23,9 @@ struct WeightedSum {
         return in.of(k_weights) + " " + in.of(k_values) + ", the values weighted by each row";
     }
     Operands operands() const { return {.left = k_weights, .above = k_values}; }
-    void forward(const Work& in, Tensor& out) const;
+    double work_per_cell(Shapes in) const { return in[k_weights].columns; }
+    static bool reads_rows(std::size_t input) { return input != k_values; }
+    void rows(const RowWork& in, MatrixView out) const;
     void cells(const RegionWork& in, MatrixView out) const;
     /// dA = dC Vᵀ, 0 where closed, and dV = Aᵀ dC; the masked scores only say what is closed.
     void backward(const Backward& at) const;

@@ -27,7 +27,7 @@ struct Work {
     const Shape& shape(std::size_t input) const { return inputs[input]->shape(); }
     /// rows × columns of one head (from 0); a matrix without heads is shared by all heads.
     ConstMatrixView head(std::size_t input, int h = 0) const {
-        return inputs[input]->host().head(std::min(h, shape(input).heads - 1));
+        return inputs[input]->head(std::min(h, shape(input).heads - 1));
     }
 };
 

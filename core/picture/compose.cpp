@@ -266,7 +266,7 @@ std::string why_not_compared_with(const Source& from) {
 
 Figure difference_figure(const Figure& b, const Difference& difference) {
     Figure figure = b;
-    const ConstMatrixView values = difference.values->host().head(0), open = difference.open->host().head(0);
+    const ConstMatrixView values = difference.values->head(0), open = difference.open->head(0);
     for (std::size_t i = 0; i < figure.values.size(); ++i) {
         const float value = figure.values[i] = values.data()[i];
         const bool closed = b.marks[i] == CellMark::masked;

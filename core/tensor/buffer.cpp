@@ -61,7 +61,8 @@ struct RangeLanes {
     }
 };
 
-ValueRange range_of_few(std::span<const float> values) {
+/// The range of values that may be NaN or infinite.
+ValueRange range_of_any(std::span<const float> values) {
     constexpr std::size_t k_lanes = RangeLanes::k_lanes;
     RangeLanes lanes;
     std::size_t i = 0;
@@ -71,13 +72,39 @@ ValueRange range_of_few(std::span<const float> values) {
     return lanes.range(values.size());
 }
 
+/// A whole number that is larger for a larger value; that of a NaN lies beyond those of both infinities. The
+/// same turns it back.
+std::int32_t ordered(std::int32_t bits) { return bits ^ (bits >> 31 & 0x7FFFFFFF); }
+
+/// nullopt if a value is not finite.
+std::optional<ValueRange> range_of_finite(std::span<const float> values) {
+    constexpr std::int32_t k_infinity = 0x7F800000;
+    std::int32_t least = k_infinity, most = -k_infinity, zero = 0;
+    for (const float value : values) {
+        const std::int32_t place = ordered(std::bit_cast<std::int32_t>(value));
+        least = std::min(least, place);
+        most = std::max(most, place);
+        zero += value == 0 ? 1 : 0;
+    }
+    if (least <= ordered(std::bit_cast<std::int32_t>(-RangeLanes::k_infinity)) || most >= k_infinity)
+        return std::nullopt;
+    const auto value_at = [](std::int32_t place) { return std::bit_cast<float>(ordered(place)) + 0.0f; };
+    return ValueRange{.min = value_at(least),
+                      .max = value_at(most),
+                      .finite = values.size(),
+                      .zero = static_cast<std::size_t>(zero)};
+}
+
 }  // namespace
 
 ValueRange range_of(std::span<const float> values) {
-    constexpr std::size_t k_countable = std::size_t{1} << 32;  // in a lane, with room to spare
+    constexpr std::size_t k_few = 4096;  // which stay in the cache if they are read twice
     ValueRange range;
-    for (std::size_t i = 0; i < values.size(); i += k_countable)
-        range = united(range, range_of_few(values.subspan(i, std::min(k_countable, values.size() - i))));
+    for (std::size_t i = 0; i < values.size(); i += k_few) {
+        const std::span<const float> few = values.subspan(i, std::min(k_few, values.size() - i));
+        const std::optional<ValueRange> finite = range_of_finite(few);
+        range = united(range, finite ? *finite : range_of_any(few));
+    }
     return range;
 }
 
@@ -169,6 +196,11 @@ public:
         return value_;
     }
     const T* known() const { return is_known_ ? &value_ : nullptr; }
+    /// What is known before anyone asks.
+    void set(T value) {
+        value_ = std::move(value);
+        is_known_ = true;
+    }
 
 private:
     std::mutex mutex_;
@@ -216,6 +248,9 @@ struct Buffer::State {
         Fact<std::vector<float>> column_largest;
         Copies<Matrix> rows;              ///< by block of rows
         Copies<Eigen::VectorXf> columns;  ///< by column
+        std::once_flag once;              ///< computes `values` if they were not kept
+        std::optional<Tensor> values;     ///< of this head alone, where some were not kept
+        std::atomic<bool> is_here = false;
     };
     explicit State(const Shape& own, std::shared_ptr<const OnDemandValues> computed = nullptr)
         : shape(own), on_demand(std::move(computed)), head(static_cast<std::size_t>(own.heads)) {}
@@ -228,14 +263,39 @@ struct Buffer::State {
                                     shape.rows, shape.columns));
     }
 
+    void set(HeadFacts facts) {
+        for (std::size_t h = 0; h < facts.ranges.size(); ++h) head[h].range.set(facts.ranges[h]);
+        for (std::size_t h = 0; h < facts.row_largest.size(); ++h)
+            head[h].row_largest.set(std::move(facts.row_largest[h]));
+    }
+
     Head& of_head(int index) { return head.at(static_cast<std::size_t>(index)); }
+
+    /// Whether the values of a head can be read.
+    bool has(int index) { return omitted ? of_head(index).is_here.load() : is_here.load(); }
+
+    ConstMatrixView one(int index) {
+        if (!omitted || is_here) return host().head(index);
+        Head& own = of_head(index);
+        std::call_once(own.once, [&] {
+            if (own.values) return;
+            own.values.emplace(Shape{.heads = 1, .rows = shape.rows, .columns = shape.columns});
+            omitted->compute(index, own.values->head(0));
+            own.is_here = true;
+        });
+        return std::as_const(*own.values).head(0);
+    }
 
     const Tensor& host() {
         if (on_demand) require_part(shape.size() + k_largest_part);
         std::call_once(host_once, [&] {
             if (values) return;
             Tensor copy(shape);
-            for (int h = 0; h < shape.heads; ++h) device->read(h, 0, shape.rows, copy.head(h).data());
+            for (int h = 0; h < shape.heads; ++h)
+                if (omitted)
+                    copy.head(h) = one(h);
+                else
+                    device->read(h, 0, shape.rows, copy.head(h).data());
             values.emplace(std::move(copy));
             is_here = true;
         });
@@ -244,14 +304,15 @@ struct Buffer::State {
 
     const Shape shape;
     std::once_flag host_once;
-    std::optional<Tensor> values;       ///< absent until host() where the truth is on the card
+    std::optional<Tensor> values;       ///< absent until host() where the truth is on the card or by head
     std::atomic<bool> is_here = false;  ///< whether `values` can be read
+    std::shared_ptr<const OmittedHeads> omitted;
     bool is_on_device = false;
     mutable std::mutex device_mutex;
     std::shared_ptr<const DeviceValues> device;
     const std::shared_ptr<const OnDemandValues> on_demand;
 
-    std::vector<Head> head;
+    std::vector<Head> head;  ///< never resized: a head does not move
     Fact<ValueRange> all;
     Fact<std::unique_ptr<const Buffer>> mean;
 };
@@ -259,6 +320,19 @@ struct Buffer::State {
 Buffer::Buffer(Tensor values) : state_(std::make_unique<State>(values.shape())) {
     state_->values.emplace(std::move(values));
     state_->is_here = true;
+}
+
+Buffer::Buffer(Tensor values, HeadFacts facts) : Buffer(std::move(values)) { state_->set(std::move(facts)); }
+
+Buffer::Buffer(const Shape& shape, std::vector<std::optional<Tensor>> kept,
+               std::shared_ptr<const OmittedHeads> omitted, HeadFacts facts)
+    : state_(std::make_unique<State>(shape)) {
+    state_->omitted = std::move(omitted);
+    for (std::size_t h = 0; h < kept.size(); ++h) {
+        state_->head[h].is_here = kept[h].has_value();
+        state_->head[h].values = std::move(kept[h]);
+    }
+    state_->set(std::move(facts));
 }
 
 Buffer::Buffer(std::shared_ptr<const DeviceValues> values)
@@ -275,7 +349,9 @@ Buffer::~Buffer() = default;
 
 const Shape& Buffer::shape() const { return state_->shape; }
 const Tensor& Buffer::host() const { return state_->host(); }
+ConstMatrixView Buffer::head(int head) const { return state_->one(head); }
 bool Buffer::is_on_device() const { return state_->is_on_device; }
+bool Buffer::is_here() const { return state_->is_here; }
 const OnDemandValues* Buffer::on_demand() const { return state_->on_demand.get(); }
 
 Coverage Buffer::coverage(int head, const Region& region) const {
@@ -289,7 +365,7 @@ void Buffer::read(int head, const Region& region, MatrixView out) const {
         out = rows(head, region.row, region.rows).middleCols(region.column, region.columns);
         return;
     }
-    out = host().head(head).block(region.row, region.column, region.rows, region.columns);
+    out = this->head(head).block(region.row, region.column, region.rows, region.columns);
 }
 
 std::shared_ptr<const DeviceValues> Buffer::device() const {
@@ -310,20 +386,21 @@ float Buffer::at(int head, int row, int column) const {
         read(head, {row, column, 1, 1}, {&value, 1, 1});
         return value;
     }
-    if (state_->is_here || is_small()) return host().head(head)(row, column);
+    if (has_whole_heads()) return this->head(head)(row, column);
     return (*rows_around(head, row))(row % k_rows_at_once, column);
 }
 
-/// Small enough that copying everything takes no longer than copying one row.
-bool Buffer::is_small() const {
-    constexpr std::size_t k_numbers = 1 << 16;
-    return shape().size() <= k_numbers;
+/// Whether a part is read from its head: all is here, or copying everything takes no longer than copying one
+/// row.
+bool Buffer::has_whole_heads() const {
+    constexpr std::size_t k_few_numbers = 1 << 16;
+    return state_->is_here || state_->omitted || shape().size() <= k_few_numbers;
 }
 
 Eigen::RowVectorXf Buffer::row(int head, int row) const {
     assert(row >= 0 && row < shape().rows);
     if (on_demand()) return *state_->of_head(head).rows.get(row, [&] { return rows(head, row, 1); });
-    if (state_->is_here || is_small()) return host().head(head).row(row);
+    if (has_whole_heads()) return this->head(head).row(row);
     return rows_around(head, row)->row(row % k_rows_at_once);
 }
 
@@ -340,7 +417,7 @@ std::shared_ptr<const Matrix> Buffer::rows_around(int head, int row) const {
 
 Eigen::VectorXf Buffer::column(int head, int column) const {
     assert(column >= 0 && column < shape().columns);
-    if (state_->is_here || (is_small() && !on_demand())) return host().head(head).col(column);
+    if (has_whole_heads() && !on_demand()) return this->head(head).col(column);
     return *state_->of_head(head).columns.get(column, [&] {
         if (!on_demand()) return state_->device->column(head, column);
         Eigen::VectorXf values(shape().rows);
@@ -351,7 +428,7 @@ Eigen::VectorXf Buffer::column(int head, int column) const {
 
 Matrix Buffer::rows(int head, int first, int count) const {
     assert(first >= 0 && count >= 0 && first + count <= shape().rows);
-    if (state_->is_here) return host().head(head).middleRows(first, count);
+    if (state_->is_here || state_->omitted) return this->head(head).middleRows(first, count);
     if (on_demand())
         state_->require_part(static_cast<std::size_t>(count) * static_cast<std::size_t>(shape().columns));
     Matrix numbers(count, shape().columns);
@@ -365,11 +442,9 @@ Matrix Buffer::rows(int head, int first, int count) const {
 
 const ValueRange& Buffer::range(int head) const {
     return state_->of_head(head).range.get([&] {
-        const std::size_t size = shape().head_size();
         if (on_demand()) return on_demand()->range(head);
-        return state_->is_on_device
-                   ? state_->device->range(head)
-                   : range_of(host().values().subspan(static_cast<std::size_t>(head) * size, size));
+        if (state_->is_on_device) return state_->device->range(head);
+        return range_of({this->head(head).data(), shape().head_size()});
     });
 }
 
@@ -430,7 +505,7 @@ const std::vector<float>& Buffer::row_largest(int head) const {
         if (on_demand()) return on_demand()->row_largest(head);
         if (state_->is_on_device && !state_->is_here) return state_->device->row_largest(head);
         std::vector<float> largest;
-        const ConstMatrixView values = host().head(head);
+        const ConstMatrixView values = this->head(head);
         for (Eigen::Index i = 0; i < values.rows(); ++i)
             largest.push_back(values.row(i).maxCoeff<Eigen::PropagateNaN>());
         return largest;
@@ -441,7 +516,7 @@ const std::vector<float>& Buffer::column_largest(int head) const {
     return state_->of_head(head).column_largest.get([&] {
         if (state_->is_on_device && !state_->is_here) return state_->device->column_largest(head);
         std::vector<float> largest;
-        const ConstMatrixView values = host().head(head);
+        const ConstMatrixView values = this->head(head);
         for (Eigen::Index j = 0; j < values.cols(); ++j)
             largest.push_back(values.col(j).maxCoeff<Eigen::PropagateNaN>());
         return largest;
@@ -486,11 +561,11 @@ Eigen::VectorXf Buffer::mean_column(int column) const {
 
 ConstMatrixView Buffer::pooled(int head, int level) const {
     assert(level >= 0 && level <= levels());
-    if (level == 0) return host().head(head);
+    if (level == 0) return this->head(head);
     state_->of_head(head).pyramid.get([&] {
         std::vector<Tensor> pyramid;
         for (int l = 1; l <= levels(); ++l) {
-            pyramid.push_back(halved(l == 1 ? host().head(head) : std::as_const(pyramid.back()).head(0)));
+            pyramid.push_back(halved(l == 1 ? this->head(head) : std::as_const(pyramid.back()).head(0)));
         }
         return pyramid;
     });
@@ -500,7 +575,7 @@ ConstMatrixView Buffer::pooled(int head, int level) const {
 std::optional<ConstMatrixView> Buffer::known_pooled(int head, int level) const {
     assert(level >= 0 && level <= levels());
     State::Head& own = state_->of_head(head);
-    if (level == 0) return state_->is_here ? std::optional(host().head(head)) : std::nullopt;
+    if (level == 0) return state_->has(head) ? std::optional(this->head(head)) : std::nullopt;
     const std::vector<Tensor>* pyramid = own.pyramid.known();
     if (!pyramid) return std::nullopt;
     return pyramid->at(static_cast<std::size_t>(level - 1)).head(0);

@@ -107,12 +107,26 @@ public:
     virtual std::shared_ptr<const OnDemandValues> mean() const = 0;
 };
 
+/// Heads whose values were not kept. Immutable; may be called from any thread.
+class OmittedHeads {
+public:
+    virtual ~OmittedHeads() = default;
+    /// Computes the values of one head again, the same to the bit, on the calling thread.
+    virtual void compute(int head, MatrixView out) const = 0;
+};
+
+/// Facts that were found while values were computed, by head.
+struct HeadFacts {
+    std::vector<ValueRange> ranges = {};
+    std::vector<std::vector<float>> row_largest = {};  ///< as Buffer::row_largest(); empty if not known
+};
+
 /// Immutable values of one stage, heads × rows × columns, in this machine's memory, on a graphics card, or
-/// computed on demand. A caller that needs a part asks for it: a cell, a row, some rows, a column, or a
-/// pooled level; only host() copies everything from a card. Facts about the values (ranges, largest values,
-/// mean, pooled levels) are cached beside them: the first call computes a fact, which reads all values of a
-/// head, while other callers wait. A thread that must not wait asks for known_…, which answers "not known
-/// yet" instead.
+/// computed on demand. In memory, some heads may be computed again when they are first asked for. A caller
+/// that needs a part asks for it: a cell, a row, some rows, a column, or a pooled level; only host() copies
+/// everything from a card. Facts about the values (ranges, largest values, mean, pooled levels) are cached
+/// beside them: the first call computes a fact, which reads all values of a head, while other callers wait. A
+/// thread that must not wait asks for known_…, which answers "not known yet" instead.
 ///
 /// Every const member may be called from several threads. Heads, rows and columns count from 0; a head that
 /// does not exist throws std::out_of_range where facts are asked for. Members that read from a card throw
@@ -120,6 +134,10 @@ public:
 class Buffer {
 public:
     explicit Buffer(Tensor values);
+    Buffer(Tensor values, HeadFacts facts);
+    /// `kept`: the values of each head, 1 × rows × columns, or nullopt, where `omitted` computes them.
+    Buffer(const Shape& shape, std::vector<std::optional<Tensor>> kept,
+           std::shared_ptr<const OmittedHeads> omitted, HeadFacts facts);
     explicit Buffer(std::shared_ptr<const DeviceValues> values);
     explicit Buffer(std::shared_ptr<const OnDemandValues> values);
     Buffer(Buffer&&) noexcept;
@@ -128,6 +146,10 @@ public:
     const Shape& shape() const;
     /// All values, in this machine's memory. Throws Error(too_large) for values on demand.
     const Tensor& host() const;
+    /// The values of one head.
+    ConstMatrixView head(int head) const;
+    /// Whether all values are in this machine's memory, and host() copies and computes nothing.
+    bool is_here() const;
     /// One value. From a card it copies the row and some rows around it, or all of a small tensor.
     float at(int head, int row, int column) const;
     /// One row, columns() numbers; copies from a card as at() does.
@@ -187,7 +209,7 @@ public:
 
 private:
     struct State;
-    bool is_small() const;
+    bool has_whole_heads() const;
     Matrix strongest_blocks(int head) const;
     std::shared_ptr<const Matrix> rows_around(int head, int row) const;
     std::unique_ptr<State> state_;

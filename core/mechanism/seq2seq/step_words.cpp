@@ -28,7 +28,7 @@ std::vector<std::string> said_words(const Trace& trace) {
 }
 
 std::vector<LikelyWord> likely_words(const Trace& trace, int step, int count) {
-    const auto p = trace.find("probabilities"_stage)->buffer.host().head(0).row(step);
+    const auto p = trace.find("probabilities"_stage)->buffer.head(0).row(step);
     std::vector<int> order(static_cast<std::size_t>(p.size()));
     std::iota(order.begin(), order.end(), 0);
     // NaN compares with nothing and sorts last.

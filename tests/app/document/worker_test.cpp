@@ -287,6 +287,34 @@ TEST(WorkerTest, ANewRequestCancelsTheRunningOne) {
     EXPECT_LE(wakes, k_rounds + k_rounds / 2) << "what was overtaken was computed to its end";
 }
 
+TEST(WorkerTest, ASettingThatIsDraggedShowsOnTheWay) {
+    // Some ms each, and a change each ms: a worker that canceled the running one would show none before the
+    // end.
+    const auto dragged = [](int seed) {
+        Experiment experiment = seeded(seed);
+        experiment.input.text.clear();
+        for (int i = 0; i < 256; ++i) experiment.input.text += "w" + std::to_string(i) + " ";
+        experiment.input.dim = 256;
+        return experiment;
+    };
+    Worker worker({}, {});
+    worker.request(SlotName::live, dragged(0));
+    worker.wait();
+    ASSERT_TRUE(worker.take());
+    int shown = 0, seed = 0;
+    while (shown < 3 && seed < 2000) {
+        worker.request(SlotName::live, dragged(++seed));
+        std::this_thread::sleep_for(1ms);
+        shown += worker.take() ? 1 : 0;
+    }
+    EXPECT_EQ(shown, 3);
+    worker.request(SlotName::live, dragged(++seed));
+    worker.wait();
+    const auto last = worker.take();
+    ASSERT_TRUE(last && last->trace);
+    EXPECT_EQ(last->trace->experiment, dragged(seed));
+}
+
 TEST(WorkerTest, AnErrorIsAResult) {
     Worker worker({}, {});
     Experiment wrong = seeded(1);

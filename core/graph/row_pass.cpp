@@ -1,0 +1,255 @@
+#include "core/graph/row_pass.h"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <ranges>
+#include <utility>
+
+#include "core/cpu/row_blocks.h"
+#include "core/op/op.h"
+
+namespace attnscope {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// Whether every input that is a result of `chain` is read row by row.
+bool reads_rows_of(const Graph& graph, const GraphNode& node, const std::vector<bool>& chain) {
+    for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+        const int from = graph.values[static_cast<std::size_t>(node.inputs[i])].node;
+        if (chain[static_cast<std::size_t>(from)] && !reads_rows(*node.op, i)) return false;
+    }
+    return true;
+}
+
+bool reads_any_of(const Graph& graph, const GraphNode& node, const std::vector<bool>& nodes) {
+    return std::ranges::any_of(node.inputs, [&](int input) {
+        return nodes[static_cast<std::size_t>(graph.values[static_cast<std::size_t>(input)].node)];
+    });
+}
+
+}  // namespace
+
+std::vector<std::vector<int>> row_passes(const Graph& graph, const std::function<bool(int node)>& may_join) {
+    constexpr int k_reach = 8;  // nodes between two of a chain: the mask, dropout's mask
+    const int count = static_cast<int>(graph.nodes.size());
+    std::vector<const Shape*> shapes(graph.nodes.size());
+    for (const GraphValue& value : graph.values) shapes[static_cast<std::size_t>(value.node)] = &value.shape;
+    const auto same_rows = [&](int a, int b) {
+        const Shape &left = *shapes[static_cast<std::size_t>(a)],
+                    &right = *shapes[static_cast<std::size_t>(b)];
+        return left.heads == right.heads && left.rows == right.rows;
+    };
+    std::vector<std::vector<int>> passes;
+    std::vector<bool> placed(graph.nodes.size());
+    const auto place = [&](std::vector<int> pass) {
+        for (const int node : pass) placed[static_cast<std::size_t>(node)] = true;
+        passes.push_back(std::move(pass));
+    };
+    for (int first = 0; first < count; ++first) {
+        if (placed[static_cast<std::size_t>(first)]) continue;
+        if (!may_join(first)) {
+            place({first});
+            continue;
+        }
+        std::vector<int> chain = {first};
+        std::vector<bool> in_chain(graph.nodes.size()), after(graph.nodes.size());
+        in_chain[static_cast<std::size_t>(first)] = true;
+        for (int next = first + 1; next < count && next <= chain.back() + k_reach; ++next) {
+            const GraphNode& node = graph.nodes[static_cast<std::size_t>(next)];
+            const bool reads_after = reads_any_of(graph, node, after);
+            if (!reads_after && !reads_any_of(graph, node, in_chain)) continue;
+            const bool joins = !reads_after && may_join(next) && same_rows(first, next) &&
+                               reads_rows_of(graph, node, in_chain);
+            (joins ? in_chain : after)[static_cast<std::size_t>(next)] = true;
+            if (joins) chain.push_back(next);
+        }
+        for (int between = first + 1; between < chain.back(); ++between) {
+            const auto at = static_cast<std::size_t>(between);
+            if (!placed[at] && !in_chain[at] && !after[at]) place({between});
+        }
+        place(std::move(chain));
+    }
+    return passes;
+}
+
+namespace {
+
+/// The heads of a result of row_passes() that were not kept.
+class OmittedRows : public OmittedHeads {
+public:
+    OmittedRows(std::shared_ptr<const Op> op, std::vector<StagePtr> inputs, RowLoop loop)
+        : op_(std::move(op)), inputs_(std::move(inputs)), loop_(std::move(loop)) {}
+
+    void compute(int head, MatrixView out) const override {
+        std::vector<op::RowInput> whole;
+        for (const StagePtr& input : inputs_) whole.push_back({&input->buffer, {}});
+        for (Eigen::Index i = 0; i < loop_.blocks_per_head(); ++i) {
+            const RowBlock block = loop_.block(head * loop_.blocks_per_head() + i);
+            rows(*op_, {whole, block}, block.of(out));
+        }
+    }
+
+private:
+    const std::shared_ptr<const Op> op_;
+    const std::vector<StagePtr> inputs_;
+    const RowLoop loop_;
+};
+
+/// Whether values of this head are kept.
+bool keeps(const StageKey& key, const Shape& shape, int head, const Watched& watched) {
+    return !watched.head || shape.size() < watched.least_cells || !is_of_pairs(*key.stage) ||
+           head == std::min(*watched.head, shape.heads - 1);
+}
+
+/// The result of a node while blocks of it are computed, each by one thread.
+struct Result {
+    Shape shape;
+    std::optional<Tensor> all = {};                ///< if every head is kept
+    std::vector<std::optional<Tensor>> kept = {};  ///< else by head
+    HeadFacts facts = {};
+    std::vector<ValueRange> ranges = {};  ///< by block
+    std::unique_ptr<std::atomic<std::int64_t>> nanoseconds =
+        std::make_unique<std::atomic<std::int64_t>>(0);  ///< of all threads
+
+    Result(StageKey key, const Shape& of, const Watched& watched) : shape(of) {
+        const auto is_kept = [&](int head) { return keeps(key, shape, head, watched); };
+        const auto heads = std::views::iota(0, shape.heads);
+        if (std::ranges::all_of(heads, is_kept)) {
+            all.emplace(shape);
+            return;
+        }
+        kept.resize(static_cast<std::size_t>(shape.heads));
+        for (const int head : heads)
+            if (is_kept(head))
+                kept[static_cast<std::size_t>(head)].emplace(
+                    Shape{.rows = shape.rows, .columns = shape.columns});
+    }
+
+    /// Where the block's rows are kept; nullopt: nowhere.
+    std::optional<MatrixView> rows_of(const RowBlock& block) {
+        if (all) return block.of(all->head(block.head));
+        std::optional<Tensor>& own = kept[static_cast<std::size_t>(block.head)];
+        return own ? std::optional(block.of(own->head(0))) : std::nullopt;
+    }
+};
+
+class Pass {
+public:
+    Pass(const std::vector<PassNode>& nodes, const EvaluateOptions& options)
+        : nodes_(nodes), options_(options) {
+        for (const PassNode& node : nodes_) {
+            std::vector<Shape> inputs;
+            for (const PassNode::Input& input : node.inputs)
+                inputs.push_back(input.stage ? input.stage->shape() : result(input).shape);
+            results_.emplace_back(node.key, shapes(*node.op, inputs)[0], options_.watched);
+            loop_.work_per_row += work_per_row(*node.op, inputs);
+        }
+        loop_.heads = results_[0].shape.heads;
+        loop_.rows = results_[0].shape.rows;
+        loop_.cancel = options_.cancel;
+        for (std::size_t n = 0; n < nodes_.size(); ++n) expect_facts(n);
+    }
+
+    std::vector<PassResult> run() {
+        const Clock::time_point start = Clock::now();
+        for_row_blocks(loop_, [&](RowBlock block) { compute(block); });
+        const double milliseconds = std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+        double total = 1;  // never 0
+        for (const Result& each : results_) total += static_cast<double>(*each.nanoseconds);
+        std::vector<PassResult> made;
+        for (std::size_t n = 0; n < nodes_.size(); ++n) {
+            std::vector<StagePtr> inputs;
+            for (const PassNode::Input& input : nodes_[n].inputs)
+                inputs.push_back(input.stage ? input.stage
+                                             : made[static_cast<std::size_t>(input.earlier)].stage);
+            const double share = static_cast<double>(*results_[n].nanoseconds) / total;
+            StagePtr stage = std::make_shared<const Stage>(nodes_[n].key, buffer(n, inputs));
+            made.push_back({std::move(stage), std::move(inputs), milliseconds * share});
+        }
+        return made;
+    }
+
+private:
+    const Result& result(const PassNode::Input& input) const {
+        return results_[static_cast<std::size_t>(input.earlier)];
+    }
+
+    void expect_facts(std::size_t n) {
+        Result& own = results_[n];
+        if (!options_.watched.ranges) return;
+        own.ranges.resize(static_cast<std::size_t>(loop_.heads * loop_.blocks_per_head()));
+        if (nodes_[n].key.stage->role == StageRole::masked_scores)
+            own.facts.row_largest.assign(static_cast<std::size_t>(loop_.heads),
+                                         std::vector<float>(static_cast<std::size_t>(loop_.rows)));
+    }
+
+    void compute(const RowBlock& block) {
+        std::vector<Tensor> passing;  // rows of heads that are not kept
+        std::vector<ConstMatrixView> rows_of;
+        passing.reserve(nodes_.size());
+        for (std::size_t n = 0; n < nodes_.size(); ++n) {
+            const Clock::time_point start = Clock::now();
+            std::vector<op::RowInput> inputs;
+            for (const PassNode::Input& input : nodes_[n].inputs) {
+                if (input.stage)
+                    inputs.push_back({&input.stage->buffer, {}});
+                else
+                    inputs.push_back({nullptr, rows_of[static_cast<std::size_t>(input.earlier)]});
+            }
+            Result& own = results_[n];
+            std::optional<MatrixView> kept = own.rows_of(block);
+            if (!kept)
+                passing.emplace_back(
+                    Shape{.rows = static_cast<int>(block.count), .columns = own.shape.columns});
+            const MatrixView out = kept ? *kept : passing.back().head(0);
+            rows(*nodes_[n].op, {inputs, block}, out);
+            rows_of.emplace_back(out.data(), out.rows(), out.cols());
+            find_facts(own, block, rows_of.back());
+            *own.nanoseconds += std::chrono::nanoseconds(Clock::now() - start).count();
+        }
+    }
+
+    void find_facts(Result& own, const RowBlock& block, const ConstMatrixView& rows) const {
+        if (own.ranges.empty()) return;
+        const Eigen::Index index =
+            block.head * loop_.blocks_per_head() + block.first / loop_.rows_per_block();
+        own.ranges[static_cast<std::size_t>(index)] =
+            range_of({rows.data(), static_cast<std::size_t>(rows.size())});
+        if (own.facts.row_largest.empty()) return;
+        float* const largest =
+            own.facts.row_largest[static_cast<std::size_t>(block.head)].data() + block.first;
+        for (Eigen::Index i = 0; i < rows.rows(); ++i)
+            largest[i] = rows.row(i).maxCoeff<Eigen::PropagateNaN>();
+    }
+
+    Buffer buffer(std::size_t n, const std::vector<StagePtr>& inputs) {
+        Result& own = results_[n];
+        for (std::size_t i = 0; i < own.ranges.size(); ++i) {
+            if (i % static_cast<std::size_t>(loop_.blocks_per_head()) == 0) own.facts.ranges.emplace_back();
+            own.facts.ranges.back() = united(own.facts.ranges.back(), own.ranges[i]);
+        }
+        if (own.all) return {std::move(*own.all), std::move(own.facts)};
+        return {own.shape, std::move(own.kept),
+                std::make_shared<const OmittedRows>(nodes_[n].op, inputs, loop_without_cancel()),
+                std::move(own.facts)};
+    }
+
+    RowLoop loop_without_cancel() const { return {loop_.heads, loop_.rows, loop_.work_per_row}; }
+
+    const std::vector<PassNode>& nodes_;
+    const EvaluateOptions& options_;
+    std::vector<Result> results_;
+    RowLoop loop_;
+};
+
+}  // namespace
+
+std::vector<PassResult> run_pass(const std::vector<PassNode>& nodes, const EvaluateOptions& options) {
+    return Pass(nodes, options).run();
+}
+
+}  // namespace attnscope
