@@ -14,6 +14,7 @@
 #include "core/graph/trace.h"
 #include "core/limits.h"
 #include "core/mechanism/mechanisms.h"
+#include "core/picture/color_scale.h"
 #include "core/picture/compose.h"
 #include "core/picture/render_png.h"
 #include "core/picture/render_vector.h"
@@ -78,11 +79,18 @@ bool shows_each_head(const ExportItem& item, Compose compose) {
 
 /// Surveys what the colors and the pooled cells of a very long text are read from, so that this long part of
 /// the work is reported and canceled.
-void survey(const ExportItem& item, const Presentation& presentation, const Progress& progress) {
+void survey(const Trace& trace, const ExportItem& item, const Presentation& presentation,
+            const Progress& progress) {
     if (!item.stage->buffer.on_demand() || !is_of_pairs(*item.stage->info)) return;
-    if (presentation.region && presentation.range.kind == RangeChoice::Kind::fixed) return;
-    const ShownMatrix shown = shown_matrix(*item.stage, item.head);
-    shown.buffer->on_demand()->survey(shown.head, progress, {});
+    std::vector<ShownMatrix> matrices = matrices_of_scale(trace, *item.stage, item.head, presentation);
+    if (!presentation.region) matrices.push_back(shown_matrix(*item.stage, item.head));
+    for (std::size_t i = 0; i < matrices.size(); ++i) {
+        const auto part = [&](std::size_t done) {
+            return static_cast<double>(done) / static_cast<double>(matrices.size());
+        };
+        matrices[i].buffer->on_demand()->survey(matrices[i].head, step_of(progress, part(i), part(i + 1)),
+                                                {});
+    }
 }
 
 /// The share of a picture's progress that a survey has, if there is one.
@@ -116,7 +124,7 @@ Page page_of_item(const Trace& trace, const Session& own, const ExportItem& item
 std::string png_bytes(const Trace& trace, const Session& session, const ExportItem& item,
                       const Progress& progress) {
     const Session own = session_of(session, item);
-    survey(item, own.presentation, step_of(progress, 0, end_of_survey(item)));
+    survey(trace, item, own.presentation, step_of(progress, 0, end_of_survey(item)));
     const TextFace face;
     return render_png(page_of_item(trace, own, item, face, true), carried(own),
                       step_of(progress, end_of_survey(item), 1));
@@ -125,7 +133,7 @@ std::string png_bytes(const Trace& trace, const Session& session, const ExportIt
 std::string svg_bytes(const Trace& trace, const Session& session, const ExportItem& item,
                       const Progress& progress) {
     const Session own = session_of(session, item);
-    survey(item, own.presentation, step_of(progress, 0, end_of_survey(item)));
+    survey(trace, item, own.presentation, step_of(progress, 0, end_of_survey(item)));
     const TextFace face;
     return render_svg(page_of_item(trace, own, item, face, false), carried(own),
                       step_of(progress, end_of_survey(item), 1));
@@ -134,7 +142,7 @@ std::string svg_bytes(const Trace& trace, const Session& session, const ExportIt
 std::string pdf_bytes(const Trace& trace, const Session& session, const ExportItem& item,
                       const Progress& progress) {
     const Session own = session_of(session, item);
-    survey(item, own.presentation, step_of(progress, 0, end_of_survey(item)));
+    survey(trace, item, own.presentation, step_of(progress, 0, end_of_survey(item)));
     const TextFace face;
     return render_pdf(page_of_item(trace, own, item, face, false), step_of(progress, end_of_survey(item), 1));
 }
@@ -420,7 +428,7 @@ ExportPreview page_preview(Page page, FileFormat format, int side, const Progres
 ExportPreview export_preview(const Trace& trace, const Session& session, const ExportItem& item, int side,
                              const Progress& progress) {
     const Session own = session_of(session, item);
-    survey(item, own.presentation, step_of(progress, 0, end_of_survey(item)));
+    survey(trace, item, own.presentation, step_of(progress, 0, end_of_survey(item)));
     const TextFace face;
     const FileFormat format = item.format->choice;
     return page_preview(page_of_item(trace, own, item, face, format == FileFormat::png), format, side,

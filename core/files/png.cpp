@@ -71,12 +71,15 @@ struct Writer {
 class Palette {
 public:
     /// nullopt if there are more colors, or transparent ones.
-    static std::optional<Palette> of(const Pixels& pixels) {
+    static std::optional<Palette> of(const PixelRows& pixels) {
         if (pixels.channels != 3) return std::nullopt;
         Palette palette;
-        const std::uint8_t* const end = pixels.bytes.data() + pixels.bytes.size();
-        for (const std::uint8_t* pixel = pixels.bytes.data(); pixel != end; pixel += 3)
-            if (!palette.add(pixel)) return std::nullopt;
+        std::vector<std::uint8_t> row(static_cast<std::size_t>(pixels.width) * 3);
+        for (int y = 0; y < pixels.height; ++y) {
+            pixels.read(y, row.data());
+            for (std::size_t at = 0; at < row.size(); at += 3)
+                if (!palette.add(row.data() + at)) return std::nullopt;
+        }
         return palette;
     }
 
@@ -120,7 +123,7 @@ private:
 
 /// The bytes of a picture's rows, as they are compressed.
 struct Stored {
-    const Pixels& pixels;
+    const PixelRows& pixels;
     const Palette* palette;  ///< nullptr: its colors themselves
 
     int color_type() const {
@@ -135,22 +138,31 @@ struct Stored {
     std::size_t row_bytes() const {
         return palette ? static_cast<std::size_t>(pixels.width) : source_bytes();
     }
-    const std::uint8_t* source_row(int y) const {
-        return pixels.bytes.data() + static_cast<std::size_t>(y) * source_bytes();
-    }
-    /// Appends the row's filter and the filtered row. Rows repeat down a cell: their difference from the row
-    /// above is zeros, which compress well. Otherwise a heatmap consists of flat areas, whose repetition
-    /// compresses better without a filter.
-    void append_row(int y, std::vector<std::uint8_t>& to) const {
-        const std::uint8_t* row = source_row(y);
-        const bool repeats = y > 0 && std::memcmp(row, source_row(y - 1), source_bytes()) == 0;
+    /// Appends the filter of a row and the filtered row. Rows repeat down a cell: their difference from the
+    /// row above, nullptr in the first, is zeros, which compress well. Otherwise a heatmap consists of flat
+    /// areas, whose repetition compresses better without a filter.
+    void append(const std::vector<std::uint8_t>& row, const std::vector<std::uint8_t>* above,
+                std::vector<std::uint8_t>& to) const {
+        const bool repeats = above && row == *above;
         to.push_back(repeats ? PNG_FILTER_VALUE_UP : PNG_FILTER_VALUE_NONE);
         if (!palette && !repeats) {
-            to.insert(to.end(), row, row + row_bytes());
+            to.insert(to.end(), row.begin(), row.end());
             return;
         }
         to.resize(to.size() + row_bytes());
-        if (!repeats) palette->number(row, pixels.width, to.data() + to.size() - row_bytes());
+        if (!repeats) palette->number(row.data(), pixels.width, to.data() + to.size() - row_bytes());
+    }
+    /// Some rows as they are compressed, one after the other.
+    std::vector<std::uint8_t> rows(int first, int count) const {
+        std::vector<std::uint8_t> all, row(source_bytes()), above(source_bytes());
+        all.reserve(static_cast<std::size_t>(count) * (row_bytes() + 1));
+        if (first > 0) pixels.read(first - 1, above.data());
+        for (int y = first; y < first + count; ++y) {
+            pixels.read(y, row.data());
+            append(row, y > 0 ? &above : nullptr, all);
+            std::swap(row, above);
+        }
+        return all;
     }
 };
 
@@ -158,7 +170,7 @@ struct Stored {
 /// longjmp.
 bool write_header(png_structp png, png_infop info, Sink* sink, const Stored& stored, png_text* texts,
                   int count) {
-    const Pixels& pixels = stored.pixels;
+    const PixelRows& pixels = stored.pixels;
     if (setjmp(png_jmpbuf(png))) return false;
     png_set_write_fn(png, sink, append, flush);
     png_set_IHDR(png, info, static_cast<png_uint_32>(pixels.width), static_cast<png_uint_32>(pixels.height),
@@ -231,9 +243,7 @@ private:
     };
 
     Part part(int first, int count) const {
-        std::vector<std::uint8_t> rows;
-        rows.reserve(static_cast<std::size_t>(count) * (stored_.row_bytes() + 1));
-        for (int y = first; y < first + count; ++y) stored_.append_row(y, rows);
+        const std::vector<std::uint8_t> rows = stored_.rows(first, count);
         return {.bytes = deflate_part(rows, first + count == stored_.pixels.height),
                 .checksum = adler32_z(1, rows.data(), rows.size()),
                 .size = static_cast<z_off_t>(rows.size())};
@@ -352,6 +362,16 @@ void require_png(std::string_view bytes, std::string_view source) {
 
 std::string encode_png(const Pixels& pixels, std::span<const PngText> texts, const Progress& progress) {
     require_pixels(pixels);
+    const std::size_t size =
+        static_cast<std::size_t>(pixels.width) * static_cast<std::size_t>(pixels.channels);
+    const auto read = [&](int y, std::uint8_t* row) {
+        std::memcpy(row, pixels.bytes.data() + static_cast<std::size_t>(y) * size, size);
+    };
+    return encode_png(PixelRows{pixels.width, pixels.height, pixels.channels, pixels.dpi, read}, texts,
+                      progress);
+}
+
+std::string encode_png(const PixelRows& pixels, std::span<const PngText> texts, const Progress& progress) {
     Sink sink;
     const std::optional<Palette> palette = Palette::of(pixels);
     const Stored stored{pixels, palette ? &*palette : nullptr};

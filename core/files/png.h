@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -24,6 +25,16 @@ struct Pixels {
     bool operator==(const Pixels&) const = default;
 };
 
+/// Pixels that are somewhere else: `read(y, row)` writes row y (from 0, the top), width × channels bytes. It
+/// is called by several threads at once.
+struct PixelRows {
+    int width = 0;
+    int height = 0;
+    int channels = 3;
+    std::optional<double> dpi = {};
+    std::function<void(int y, std::uint8_t* row)> read;
+};
+
 /// A text chunk, stored as compressed UTF-8 (iTXt). Keys are 1 to 79 Latin letters.
 struct PngText {
     std::string key;
@@ -37,6 +48,8 @@ inline constexpr std::string_view k_png_session_key = "attnscope-session";
 /// Throws Error(bad_input) unless there are width × height × channels bytes, width and height at least 1;
 /// Error(backend) if libpng fails; Canceled.
 std::string encode_png(const Pixels& pixels, std::span<const PngText> texts, const Progress& progress = {});
+std::string encode_png(const PixelRows& pixels, std::span<const PngText> texts,
+                       const Progress& progress = {});
 
 /// Throws Error(bad_input) naming `source` for bytes that are not a complete PNG file.
 Pixels decode_png(std::string_view bytes, std::string_view source);

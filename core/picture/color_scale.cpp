@@ -233,6 +233,23 @@ std::optional<ColorScale> known_color_scale(const Trace& trace, const Stage& sta
     return interval ? std::optional(scale_for(*interval, stage.info->unit, presentation)) : std::nullopt;
 }
 
+std::vector<ShownMatrix> matrices_of_scale(const Trace& trace, const Stage& stage, const HeadChoice& head,
+                                           const Presentation& presentation) {
+    using Range = RangeChoice::Kind;
+    std::vector<ShownMatrix> matrices;
+    const Range kind = kind_for(stage, presentation.range.kind);
+    if (kind == Range::fixed || stage.info->unit == Unit::boolean) return matrices;
+    if (kind == Range::all) {
+        for (int h = 0; h < stage.shape().heads; ++h) matrices.push_back({&stage.buffer, h, false});
+    } else if (kind == Range::head && is_of_scores(stage)) {
+        for (const StagePtr& each : trace.stages())
+            if (is_of_scores(*each)) matrices.push_back(shown_matrix(*each, head));
+    } else {
+        matrices.push_back(shown_matrix(stage, head));
+    }
+    return matrices;
+}
+
 std::string range_caption(const Stage& stage, const HeadChoice& head, const Presentation& presentation) {
     const bool per_head = stage.shape().per_head;
     const bool mean = head.kind == HeadChoice::Kind::mean;

@@ -6,10 +6,12 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "core/graph/trace.h"
 #include "core/picture/colormap.h"
 #include "core/picture/presentation.h"
+#include "core/picture/shown_matrix.h"
 
 namespace attnscope {
 
@@ -53,6 +55,10 @@ ColorScale color_scale(const Trace& trace, const Stage& stage, const HeadChoice&
 /// needs (ranges, percentiles, the mean over heads) are known.
 std::optional<ColorScale> known_color_scale(const Trace& trace, const Stage& stage, const HeadChoice& head,
                                             const Presentation& presentation);
+
+/// The matrices whose values color_scale() reads; none for a fixed range. Throws as shown_matrix().
+std::vector<ShownMatrix> matrices_of_scale(const Trace& trace, const Stage& stage, const HeadChoice& head,
+                                           const Presentation& presentation);
 
 /// What the ends of that scale are, in a few words: "0 … 1", "all heads", "this matrix, log".
 std::string range_caption(const Stage& stage, const HeadChoice& head, const Presentation& presentation);

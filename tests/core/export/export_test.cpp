@@ -513,5 +513,42 @@ TEST(PlanExportTest, ACompositionHasAFileForEachStageThatHasIt) {
     EXPECT_THROW(names(request), Error) << "it has no heads";
 }
 
+/// How many heads of all stages were surveyed.
+std::size_t count_surveyed(const Trace& trace) {
+    std::size_t count = 0;
+    for (const StagePtr& each : trace.stages())
+        for (int h = 0; each->buffer.on_demand() && h < each->shape().heads; ++h)
+            count += each->buffer.on_demand()->is_surveyed(h) ? 1 : 0;
+    return count;
+}
+
+/// What a picture of a very long text is colored by is surveyed with progress, whichever range is chosen:
+/// drawing it then surveys nothing.
+TEST(ExportTest, AllThatAVeryLongTextIsColoredByIsSurveyedBeforeItIsDrawn) {
+    using Range = RangeChoice::Kind;
+    for (const Range kind :
+         {Range::automatic, Range::matrix, Range::head, Range::all, Range::percentile, Range::fixed}) {
+        Session session = small_session(2);
+        session.experiment.input.text.clear();
+        for (int i = 0; i < 60; ++i) session.experiment.input.text += "w" + std::to_string(i) + " ";
+        session.presentation.range = {kind, -1, 1};
+        for (const char* const stage : {"scores", "scaled", "weights"}) {
+            const Trace trace =
+                evaluate(session.experiment, {}, {.on_demand = {.most_cells = 0, .kept_cells = 12}});
+            const ExportItem item = plan_export(trace, {.stages = {stage}, .head = {Kind::one, 1}}).front();
+            double last = 0;
+            std::size_t when_drawn = 0;
+            export_bytes(trace, session, item, [&](double part) {
+                EXPECT_GE(part, last);
+                if (last < 0.9 && part >= 0.9) when_drawn = count_surveyed(trace);
+                last = part;
+                return true;
+            });
+            EXPECT_EQ(count_surveyed(trace), when_drawn) << stage << " " << static_cast<int>(kind);
+            EXPECT_GE(when_drawn, kind == Range::all ? 2u : 1u) << stage;
+        }
+    }
+}
+
 }  // namespace
 }  // namespace attnscope
