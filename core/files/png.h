@@ -44,9 +44,9 @@ struct PngText {
 inline constexpr std::string_view k_png_session_key = "attnscope-session";
 
 /// The bytes of a PNG file, without time or software version: the same pixels and texts give the same bytes,
-/// on any number of threads.
+/// on any number of threads; another kind of processor, or ISA-L in another version, may compress otherwise.
 /// Throws Error(bad_input) unless there are width × height × channels bytes, width and height at least 1;
-/// Error(backend) if libpng fails; Canceled.
+/// Error(backend) if libpng or ISA-L fails; Canceled.
 std::string encode_png(const Pixels& pixels, std::span<const PngText> texts, const Progress& progress = {});
 std::string encode_png(const PixelRows& pixels, std::span<const PngText> texts,
                        const Progress& progress = {});
