@@ -23,6 +23,7 @@ WORDS = lambda n: " ".join(f"w{i}" for i in range(n))
 FORWARD = [(8, 16, 1), (8, 64, 8), (32, 64, 8), (128, 64, 8), (128, 512, 8), (512, 512, 8), (1024, 512, 8), (2048, 512, 8)]
 EVALUATE = [(8, 16, 1), (64, 64, 8), (128, 512, 8), (512, 512, 8), (1024, 512, 8)]
 DRAGGED = [(8, 16, 1), (64, 64, 8), (512, 512, 8), (2048, 64, 1)]
+WATCHED = [(512, 512, 8), (2048, 512, 8)]
 
 
 class Work(NamedTuple):
@@ -53,13 +54,15 @@ def works():
             yield Work(f"forward {n} × {d}, heads {heads}, threads {threads}",
                        (benchmark, f"forward/N:{n}/d:{d}/heads:{heads}/threads:{threads}"),
                        "PyTorch", ("torch_peer.py", str(threads), f"forward {n} {d} {heads}"))
-    for name, sizes in (("evaluate", EVALUATE), ("evaluate_seed_drag", DRAGGED)):
+    for name, sizes in (("evaluate", EVALUATE), ("evaluate_seed_drag", DRAGGED), ("evaluate_watched", WATCHED)):
         for n, d, heads in sizes:
             yield Work(f"{name} {n} × {d}, heads {heads}", (benchmark, f"{name}/N:{n}/d:{d}/heads:{heads}"))
-    for tokens, frames, arguments in ((8, 100, ()), (512, 30, ("--heads", "8", "--dim", "512")), (2048, 15, ("--dim", "64"))):
+    eight_heads = ("--heads", "8", "--dim", "512")
+    for tokens, frames, arguments in ((8, 100, ()), (512, 30, eight_heads), (2048, 15, ("--dim", "64")), (2048, 15, eight_heads)):
         text = ("--text", WORDS(tokens)) if tokens > 8 else ()
+        heads = ", 8 heads" if arguments == eight_heads else ""
         for figure in ("first_frame_ms", "frame_ms", "change_to_picture_ms"):
-            yield Work(f"window {tokens} tokens, seed dragged: {figure[:-3].replace('_', ' ')}",
+            yield Work(f"window {tokens} tokens{heads}, seed dragged: {figure[:-3].replace('_', ' ')}",
                        (window, figure, "drag-seed", frames, *text, *arguments))
     yield Work("export 4096 × 4096 cells, labeled", (benchmark, "heatmap_png/N:4096/cell:1"),
                "matplotlib imsave, bare", ("plot_peer.py", "imsave 4096"))
