@@ -261,7 +261,8 @@ void Document::prepare() {
     const Presentation& shown = session_.presentation;
     const auto prepare_for = [&](SlotName slot, const HeadChoice& head) {
         const bool percentiles = shown.range.kind == RangeChoice::Kind::percentile;
-        worker_.prepare_for(slot, {head, percentiles}, shown.wants_gradients());
+        const bool other_heads = shown.view != ViewKind::pipeline || compares_heads_;
+        worker_.prepare_for(slot, {head, percentiles, other_heads}, shown.wants_gradients());
     };
     prepare_for(SlotName::live, shown.head);
     prepare_for(SlotName::beside, shown.head);

@@ -168,8 +168,8 @@ public:
                (!run_b_ || run_b_->trainer().stopped());
     }
 
-    /// Tells that the CPU also draws: a frame that waits does not take the time that its evaluation needs.
-    void share_cpu_with_drawing() { longest_wait_ = k_longest_wait_for_cpu; }
+    /// The CPU also draws: frames wait longer for an evaluation.
+    void share_cpu_with_drawing() { longest_wait_ = k_longest_wait_if_cpu_draws; }
     /// Takes the worker's newest results; true if what is on screen changes.
     bool update();
     /// Waits for the worker and for the step that the run goes to (one that plays on is paused), then
@@ -241,8 +241,8 @@ private:
     const Variation* variation_ = nullptr;  ///< of the run beside
     Worker worker_;
     /// The frame after a change waits so long for its evaluation, so that it shows the result: up to some 512
-    /// tokens. Longer, the frame itself would be missed.
-    static constexpr std::chrono::milliseconds k_longest_wait{40}, k_longest_wait_for_cpu{200};
+    /// tokens. Longer, the frame itself would be missed, but for a CPU that would draw it in that time.
+    static constexpr std::chrono::milliseconds k_longest_wait{40}, k_longest_wait_if_cpu_draws{200};
     std::chrono::milliseconds longest_wait_ = k_longest_wait;
     Patience patience_;
     bool just_changed_ = false;  ///< the experiment, by a person, since the last update()

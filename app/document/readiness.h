@@ -15,6 +15,7 @@ namespace attnscope {
 struct WantedPictures {
     HeadChoice head = {};      ///< one head, or the mean over heads
     bool percentiles = false;  ///< whether their colors go from the 1st to the 99th percentile
+    bool other_heads = false;  ///< whether all other heads are read as well
     bool operator==(const WantedPictures&) const = default;
 };
 

@@ -42,7 +42,8 @@ struct Wanted {
 Watched watched(const Wanted& wanted) {
     Watched result{.ranges = true};
     const HeadChoice& head = wanted.pictures.head;
-    if (head.kind == HeadChoice::Kind::one && !wanted.gradients) result.head = head.head;
+    if (head.kind == HeadChoice::Kind::one && !wanted.gradients && !wanted.pictures.other_heads)
+        result.head = head.head;
     return result;
 }
 
@@ -129,6 +130,9 @@ public:
     bool wait_for(SlotName slot, std::chrono::milliseconds limit) const;
 
 private:
+    using Clock = std::chrono::steady_clock;
+    static constexpr std::chrono::milliseconds k_moment{250};
+
     struct Work {
         std::optional<Experiment> asked = {};
         std::optional<Experiment> newest = {};  ///< ever requested
@@ -137,7 +141,9 @@ private:
         int forgotten = 0;      ///< how often `previous` had to be dropped
         bool prepares = false;  ///< `previous` is not ready to draw for `wanted`
         Wanted wanted = {};
-        bool on_cpu = false;  ///< whatever computes the others
+        bool on_cpu = false;         ///< whatever computes the others
+        Input words = {};            ///< of the newest result
+        Clock::duration slowest{0};  ///< evaluation of these words
 
         void forget_trace() {
             previous = std::make_shared<const Trace>();
@@ -157,6 +163,7 @@ private:
     void forget_traces();
     void use_processor(const std::string& why);
     bool ends_soon(SlotName slot) const;
+    void cancel_if_late();
     void ask_again(SlotName slot);
     void ask_all_again();
 
@@ -164,11 +171,12 @@ private:
     std::function<void()> wake_;
     mutable std::mutex mutex_;
     mutable std::condition_variable changed_;
-    std::array<Work, k_slots.size()> work_;        ///< by SlotName
-    std::optional<SlotName> running_;              ///< being evaluated
-    SlotName latest_ = k_slots.back();             ///< evaluated last; the others have precedence, in turns
-    std::stop_source cancel_;                      ///< of what is running
-    std::chrono::steady_clock::time_point began_;  ///< what is running
+    std::array<Work, k_slots.size()> work_;   ///< by SlotName
+    std::optional<SlotName> running_;         ///< being evaluated
+    SlotName latest_ = k_slots.back();        ///< evaluated last; the others have precedence, in turns
+    std::stop_source cancel_;                 ///< of what is running
+    std::optional<Clock::time_point> began_;  ///< the evaluation that is running
+    Input running_words_;                     ///< of that evaluation
     bool choosing_ = false;
     std::function<BackendChoice()> choose_;
     bool choose_at_once_ = false;
@@ -242,6 +250,7 @@ void Worker::Shared::compute_again() {
 
 std::optional<WorkResult> Worker::Shared::take() {
     const std::lock_guard lock(mutex_);
+    cancel_if_late();
     for (Work& each : work_)
         if (each.result) return std::exchange(each.result, std::nullopt);
     return std::nullopt;
@@ -272,14 +281,18 @@ bool Worker::Shared::wait_for(SlotName slot, std::chrono::milliseconds limit) co
     return changed_.wait_for(lock, limit, [&] { return !work(slot).asked && running_ != slot; });
 }
 
-/// Whether what is running, which has the words of the trace before it, takes no longer than a moment, as
-/// that did.
+/// Whether the running evaluation is expected to end within k_moment, judged by the slowest of the same
+/// words; never that of a card, which may hang.
 bool Worker::Shared::ends_soon(SlotName slot) const {
-    constexpr std::chrono::duration<double, std::milli> k_moment{250};
-    const Trace& before = *work(slot).previous;
-    const std::optional<Experiment>& running = work(slot).newest;
-    return running && !before.records.empty() && before.experiment.input == running->input &&
-           before.milliseconds < k_moment.count() && std::chrono::steady_clock::now() - began_ < k_moment;
+    const Work& own = work(slot);
+    return began_ && (own.on_cpu || !card_) && own.words == running_words_ && own.slowest < k_moment &&
+           Clock::now() - *began_ < k_moment;
+}
+
+/// Cancels what is running if it takes long while a later request waits.
+void Worker::Shared::cancel_if_late() {
+    if (running_ && began_ && work(*running_).asked && Clock::now() - *began_ > k_moment)
+        cancel_.request_stop();
 }
 
 /// The lock is held throughout, except while something is computed.
@@ -360,13 +373,18 @@ void Worker::Shared::choose(std::unique_lock<std::mutex>& lock) {
 /// True if there is a result to take.
 bool Worker::Shared::evaluate(std::unique_lock<std::mutex>& lock, SlotName slot) {
     running_ = latest_ = slot;
-    began_ = std::chrono::steady_clock::now();
+    const Clock::time_point began = *(began_ = Clock::now());
     WorkResult result = evaluate_newest(lock, slot);
     running_.reset();
+    began_.reset();
     if (!result.trace && result.error.empty()) return false;
     Work& own = work(slot);
     if (result.trace) {
         own.previous = result.trace;
+        const Clock::duration took = Clock::now() - began;
+        const bool same_words = result.experiment.input == own.words;
+        own.slowest = same_words ? std::max(own.slowest, took) : took;
+        own.words = result.experiment.input;
         // Something else may be wanted than when it began; what did not fit in memory is not tried again.
         own.prepares = result.notice.empty() && !is_ready(*own.previous, own.wanted);
     }
@@ -380,7 +398,6 @@ bool Worker::Shared::prepare(std::unique_lock<std::mutex>& lock, SlotName slot) 
     Work& own = work(slot);
     own.prepares = false;
     running_ = latest_ = slot;
-    began_ = std::chrono::steady_clock::now();
     cancel_ = std::stop_source{};
     const std::shared_ptr<const Trace> trace = own.previous;
     std::shared_ptr<const Trace> ready = trace;
@@ -420,6 +437,7 @@ bool Worker::Shared::prepare(std::unique_lock<std::mutex>& lock, SlotName slot) 
 WorkResult Worker::Shared::evaluate_newest(std::unique_lock<std::mutex>& lock, SlotName slot) {
     Work& own = work(slot);
     const Experiment experiment = *std::exchange(own.asked, std::nullopt);
+    running_words_ = experiment.input;
     // A slot that has no trace yet reuses what is equal in another slot.
     std::shared_ptr<const Trace> previous = own.previous;
     for (const Work& other : work_)

@@ -37,8 +37,8 @@ struct BackendReport {
 std::string fallback_notice(const std::string& why);
 
 /// Evaluates the newest experiment requested for each slot, in turns; an older one of the same slot that is
-/// still running is finished if that takes a moment, so that a setting that is dragged shows on the way, and
-/// is else canceled between blocks of rows. A slot without a trace reuses what is equal in another
+/// still running is finished if that takes a moment, so that a setting that is dragged shows on the way;
+/// otherwise it is canceled between blocks of rows. A slot without a trace reuses what is equal in another
 /// slot's. Results are ready to draw: what the window needs of the shown head (ranges, pooled levels) is
 /// cached. The CPU computes what the graphics card cannot, and everything once the card fails.
 class Worker {

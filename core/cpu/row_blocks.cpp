@@ -33,7 +33,7 @@ void release(const void*) {}
 // A product packs its right operand once per block: fewer rows waste time on packing, more rows leave threads
 // without work. A block also takes no longer than some 20 ms, after which it can be canceled.
 constexpr Eigen::Index k_blocks = 8, k_least_rows = 64, k_most_rows = 256;
-constexpr double k_most_work = 1 << 28;
+constexpr double k_most_work = RowLoop::k_heavy * k_most_rows;
 
 constexpr double k_smallest_parallel_work = 1 << 20;
 

@@ -83,7 +83,12 @@ void survey(const Trace& trace, const ExportItem& item, const Presentation& pres
             const Progress& progress) {
     if (!item.stage->buffer.on_demand() || !is_of_pairs(*item.stage->info)) return;
     std::vector<ShownMatrix> matrices = matrices_of_scale(trace, *item.stage, item.head, presentation);
-    if (!presentation.region) matrices.push_back(shown_matrix(*item.stage, item.head));
+    const ShownMatrix shown = shown_matrix(*item.stage, item.head);
+    const auto is_shown = [&](const ShownMatrix& each) {
+        return each.buffer == shown.buffer && each.head == shown.head;
+    };
+    if (!presentation.region && std::ranges::none_of(matrices, is_shown)) matrices.push_back(shown);
+    std::erase_if(matrices, [](const ShownMatrix& each) { return !each.buffer->on_demand(); });
     for (std::size_t i = 0; i < matrices.size(); ++i) {
         const auto part = [&](std::size_t done) {
             return static_cast<double>(done) / static_cast<double>(matrices.size());

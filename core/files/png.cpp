@@ -274,12 +274,15 @@ png_text text_chunk(const PngText& text) {
     return chunk;
 }
 
+bool is_sized(int width, int height, int channels) {
+    return width > 0 && height > 0 && (channels == 3 || channels == 4);
+}
+
 void require_pixels(const Pixels& pixels) {
-    const bool sized =
-        pixels.width > 0 && pixels.height > 0 && (pixels.channels == 3 || pixels.channels == 4);
-    if (sized && pixels.bytes.size() == static_cast<std::size_t>(pixels.width) *
-                                            static_cast<std::size_t>(pixels.height) *
-                                            static_cast<std::size_t>(pixels.channels)) {
+    if (is_sized(pixels.width, pixels.height, pixels.channels) &&
+        pixels.bytes.size() == static_cast<std::size_t>(pixels.width) *
+                                   static_cast<std::size_t>(pixels.height) *
+                                   static_cast<std::size_t>(pixels.channels)) {
         return;
     }
     throw Error(ErrorKind::bad_input, fmt::format("cannot write a PNG of {} × {} pixels from {} bytes",
@@ -372,6 +375,9 @@ std::string encode_png(const Pixels& pixels, std::span<const PngText> texts, con
 }
 
 std::string encode_png(const PixelRows& pixels, std::span<const PngText> texts, const Progress& progress) {
+    if (!is_sized(pixels.width, pixels.height, pixels.channels))
+        throw Error(ErrorKind::bad_input, fmt::format("cannot write a PNG of {} × {} pixels of {} channels",
+                                                      pixels.width, pixels.height, pixels.channels));
     Sink sink;
     const std::optional<Palette> palette = Palette::of(pixels);
     const Stored stored{pixels, palette ? &*palette : nullptr};

@@ -45,13 +45,21 @@ std::vector<std::vector<int>> row_passes(const Graph& graph, const std::function
     };
     std::vector<std::vector<int>> passes;
     std::vector<bool> placed(graph.nodes.size());
+    const auto joins_any = [&](int node) {
+        if (!may_join(node)) return false;
+        const GraphNode& own = graph.nodes[static_cast<std::size_t>(node)];
+        std::vector<Shape> inputs;
+        for (const int input : own.inputs)
+            inputs.push_back(graph.values[static_cast<std::size_t>(input)].shape);
+        return work_per_row(*own.op, inputs) <= RowLoop::k_heavy;
+    };
     const auto place = [&](std::vector<int> pass) {
         for (const int node : pass) placed[static_cast<std::size_t>(node)] = true;
         passes.push_back(std::move(pass));
     };
     for (int first = 0; first < count; ++first) {
         if (placed[static_cast<std::size_t>(first)]) continue;
-        if (!may_join(first)) {
+        if (!joins_any(first)) {
             place({first});
             continue;
         }
@@ -62,7 +70,7 @@ std::vector<std::vector<int>> row_passes(const Graph& graph, const std::function
             const GraphNode& node = graph.nodes[static_cast<std::size_t>(next)];
             const bool reads_after = reads_any_of(graph, node, after);
             if (!reads_after && !reads_any_of(graph, node, in_chain)) continue;
-            const bool joins = !reads_after && may_join(next) && same_rows(first, next) &&
+            const bool joins = !reads_after && joins_any(next) && same_rows(first, next) &&
                                reads_rows_of(graph, node, in_chain);
             (joins ? in_chain : after)[static_cast<std::size_t>(next)] = true;
             if (joins) chain.push_back(next);
@@ -84,13 +92,21 @@ public:
     OmittedRows(std::shared_ptr<const Op> op, std::vector<StagePtr> inputs, RowLoop loop)
         : op_(std::move(op)), inputs_(std::move(inputs)), loop_(std::move(loop)) {}
 
-    void compute(int head, MatrixView out) const override {
-        std::vector<op::RowInput> whole;
-        for (const StagePtr& input : inputs_) whole.push_back({&input->buffer, {}});
-        for (Eigen::Index i = 0; i < loop_.blocks_per_head(); ++i) {
-            const RowBlock block = loop_.block(head * loop_.blocks_per_head() + i);
-            rows(*op_, {whole, block}, block.of(out));
+    int rows_per_block() const override { return static_cast<int>(loop_.rows_per_block()); }
+
+    void compute(int head, int index, MatrixView out) const override {
+        const RowBlock block = loop_.block(head * loop_.blocks_per_head() + index);
+        std::vector<op::RowInput> inputs;
+        std::vector<std::shared_ptr<const Matrix>> held;
+        for (std::size_t i = 0; i < inputs_.size(); ++i) {
+            const Buffer& input = inputs_[i]->buffer;
+            inputs.push_back({&input, {}});
+            const int own = std::min(head, input.shape().heads - 1);
+            if (!reads_rows(*op_, i) || !input.is_omitted(own)) continue;
+            held.push_back(input.omitted_block(own, index));
+            inputs.back().rows.emplace(held.back()->data(), held.back()->rows(), held.back()->cols());
         }
+        rows(*op_, {inputs, block}, out);
     }
 
 private:
@@ -100,13 +116,13 @@ private:
 };
 
 /// Whether values of this head are kept.
-bool keeps(const StageKey& key, const Shape& shape, int head, const Watched& watched) {
-    return !watched.head || shape.size() < watched.least_cells || !is_of_pairs(*key.stage) ||
-           head == std::min(*watched.head, shape.heads - 1);
+bool keeps(const PassNode& node, const Shape& shape, int head, const Watched& watched) {
+    return !watched.head || node.is_read_outside || shape.size() < watched.least_cells ||
+           !is_of_pairs(*node.key.stage) || head == std::min(*watched.head, shape.heads - 1);
 }
 
 /// The result of a node while blocks of it are computed, each by one thread.
-struct Result {
+struct PartialResult {
     Shape shape;
     std::optional<Tensor> all = {};                ///< if every head is kept
     std::vector<std::optional<Tensor>> kept = {};  ///< else by head
@@ -115,8 +131,8 @@ struct Result {
     std::unique_ptr<std::atomic<std::int64_t>> nanoseconds =
         std::make_unique<std::atomic<std::int64_t>>(0);  ///< of all threads
 
-    Result(StageKey key, const Shape& of, const Watched& watched) : shape(of) {
-        const auto is_kept = [&](int head) { return keeps(key, shape, head, watched); };
+    PartialResult(const PassNode& node, const Shape& of, const Watched& watched) : shape(of) {
+        const auto is_kept = [&](int head) { return keeps(node, shape, head, watched); };
         const auto heads = std::views::iota(0, shape.heads);
         if (std::ranges::all_of(heads, is_kept)) {
             all.emplace(shape);
@@ -145,8 +161,9 @@ public:
             std::vector<Shape> inputs;
             for (const PassNode::Input& input : node.inputs)
                 inputs.push_back(input.stage ? input.stage->shape() : result(input).shape);
-            results_.emplace_back(node.key, shapes(*node.op, inputs)[0], options_.watched);
-            loop_.work_per_row += work_per_row(*node.op, inputs);
+            results_.emplace_back(node, shapes(*node.op, inputs)[0], options_.watched);
+            loop_.work_per_row =
+                std::min(loop_.work_per_row + work_per_row(*node.op, inputs), RowLoop::k_heavy);
         }
         loop_.heads = results_[0].shape.heads;
         loop_.rows = results_[0].shape.rows;
@@ -159,7 +176,7 @@ public:
         for_row_blocks(loop_, [&](RowBlock block) { compute(block); });
         const double milliseconds = std::chrono::duration<double, std::milli>(Clock::now() - start).count();
         double total = 1;  // never 0
-        for (const Result& each : results_) total += static_cast<double>(*each.nanoseconds);
+        for (const PartialResult& each : results_) total += static_cast<double>(*each.nanoseconds);
         std::vector<PassResult> made;
         for (std::size_t n = 0; n < nodes_.size(); ++n) {
             std::vector<StagePtr> inputs;
@@ -174,12 +191,12 @@ public:
     }
 
 private:
-    const Result& result(const PassNode::Input& input) const {
+    const PartialResult& result(const PassNode::Input& input) const {
         return results_[static_cast<std::size_t>(input.earlier)];
     }
 
     void expect_facts(std::size_t n) {
-        Result& own = results_[n];
+        PartialResult& own = results_[n];
         if (!options_.watched.ranges) return;
         own.ranges.resize(static_cast<std::size_t>(loop_.heads * loop_.blocks_per_head()));
         if (nodes_[n].key.stage->role == StageRole::masked_scores)
@@ -200,7 +217,7 @@ private:
                 else
                     inputs.push_back({nullptr, rows_of[static_cast<std::size_t>(input.earlier)]});
             }
-            Result& own = results_[n];
+            PartialResult& own = results_[n];
             std::optional<MatrixView> kept = own.rows_of(block);
             if (!kept)
                 passing.emplace_back(
@@ -213,7 +230,7 @@ private:
         }
     }
 
-    void find_facts(Result& own, const RowBlock& block, const ConstMatrixView& rows) const {
+    void find_facts(PartialResult& own, const RowBlock& block, const ConstMatrixView& rows) const {
         if (own.ranges.empty()) return;
         const Eigen::Index index =
             block.head * loop_.blocks_per_head() + block.first / loop_.rows_per_block();
@@ -227,7 +244,7 @@ private:
     }
 
     Buffer buffer(std::size_t n, const std::vector<StagePtr>& inputs) {
-        Result& own = results_[n];
+        PartialResult& own = results_[n];
         for (std::size_t i = 0; i < own.ranges.size(); ++i) {
             if (i % static_cast<std::size_t>(loop_.blocks_per_head()) == 0) own.facts.ranges.emplace_back();
             own.facts.ranges.back() = united(own.facts.ranges.back(), own.ranges[i]);
@@ -242,7 +259,7 @@ private:
 
     const std::vector<PassNode>& nodes_;
     const EvaluateOptions& options_;
-    std::vector<Result> results_;
+    std::vector<PartialResult> results_;
     RowLoop loop_;
 };
 

@@ -13,7 +13,7 @@ namespace attnscope {
 
 /// The nodes of a graph in an order in which they can be computed, those of one entry together. An entry of
 /// several nodes is a chain: operations that have rows, may_join(node), and read their chain's results row by
-/// row.
+/// row. Heavy operations, whose blocks have fewer rows than others (RowLoop::k_heavy), join none.
 std::vector<std::vector<int>> row_passes(const Graph& graph, const std::function<bool(int node)>& may_join);
 
 /// An operation of a pass. An input is a stage, or the result of an earlier operation of the pass.
@@ -25,6 +25,7 @@ struct PassNode {
     StageKey key;
     std::shared_ptr<const Op> op;
     std::vector<Input> inputs;
+    bool is_read_outside = false;  ///< of the pass, by a node that reads all heads
 };
 
 /// What a pass computed, in the order of its nodes.
@@ -35,8 +36,8 @@ struct PassResult {
 };
 
 /// Computes the results of a pass, bit for bit as forward() computes each alone. Where `options.watched`
-/// says so, ranges are found on the way, and large results of pairs keep the values of the watched head
-/// alone; others are computed again when they are asked for. Throws Canceled.
+/// says so, ranges are found on the way, and large results of pairs that only the pass reads keep the values
+/// of the watched head alone; others are computed again when they are asked for. Throws Canceled.
 std::vector<PassResult> run_pass(const std::vector<PassNode>& nodes, const EvaluateOptions& options);
 
 }  // namespace attnscope

@@ -102,7 +102,20 @@ private:
                  std::make_shared<const Stage>(graph_.values[first + i].key, std::move(results[i])), inputs,
                  milliseconds);
             milliseconds = 0;  // the time is recorded with an operation's first result
+            const Stage& made = *records_[first + i].stage;
+            const bool is_mask = made.info->role == StageRole::mask && !on_demand_[first + i];
+            if (options_.watched.ranges && is_mask) made.buffer.range();
         }
+    }
+
+    /// Whether a node that is not of the chain reads a value.
+    bool is_read_outside(std::size_t value, const std::vector<int>& chain) const {
+        for (int node = 0; node < static_cast<int>(graph_.nodes.size()); ++node)
+            if (std::ranges::find(chain, node) == chain.end() &&
+                std::ranges::find(node_of(node).inputs, static_cast<int>(value)) !=
+                    node_of(node).inputs.end())
+                return true;
+        return false;
     }
 
     /// Computes a chain of row_passes() in one pass.
@@ -113,7 +126,10 @@ private:
             const GraphNode& node = node_of(index);
             const std::vector<StagePtr> inputs = inputs_of(node);
             if (reuse(index, inputs)) continue;
-            PassNode own{graph_.values[first_value(index)].key, node.op, {}};
+            PassNode own{graph_.values[first_value(index)].key,
+                         node.op,
+                         {},
+                         is_read_outside(first_value(index), chain)};
             for (std::size_t i = 0; i < inputs.size(); ++i) {
                 const auto earlier = std::ranges::find(values, static_cast<std::size_t>(node.inputs[i]));
                 own.inputs.push_back(

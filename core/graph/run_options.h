@@ -17,11 +17,11 @@ struct OnDemandSizes {
     std::size_t kept_cells = std::size_t{1} << 24;  ///< of the largest pooled level that a survey keeps
 };
 
-/// What is read as soon as a trace is there.
+/// What is read right after the evaluation.
 struct Watched {
-    bool ranges = false;           ///< of every stage: they are found while it is computed
+    bool ranges = false;           ///< of masks and of stages that a pass computes
     std::optional<int> head = {};  ///< from 0; nullopt: all
-    /// Stages of pairs of so many cells keep the values of `head` alone.
+    /// Stages of pairs of at least so many cells keep the values of `head` alone.
     std::size_t least_cells = std::size_t{1} << 23;
 };
 

@@ -36,7 +36,7 @@ struct Add {
     bool has_rows() const { return batch == 1; }
     double work_per_cell(Shapes) const { return 1; }
     void rows(const RowWork& in, MatrixView out) const;
-    /// Computes a batch.
+    /// For a batch of more than one.
     void forward(const Work& in, Tensor& out) const;
     /// The gradient of x and that of y are dY; with a batch, that of y is the sum over its sentences; rows of
     /// y that are not used get nothing.

@@ -72,9 +72,9 @@ std::vector<Shape> shapes(const Op& op, op::Shapes inputs);
 /// The results, computed on the CPU. Throws Canceled.
 std::vector<Tensor> forward(const Op& op, const op::Work& work);
 
-/// Whether each row of the one result is computed from the same row of an input: `rows`.
+/// Whether rows of the one result can be computed apart from others, by rows().
 bool has_rows(const Op& op);
-/// Whether no more of this input is read for some rows of the result than the same rows.
+/// Whether rows() reads, for some rows of the result, only the same rows of this input.
 bool reads_rows(const Op& op, std::size_t input);
 /// Multiply-adds of a row of the result, which has_rows().
 double work_per_row(const Op& op, op::Shapes inputs);

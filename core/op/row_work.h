@@ -11,7 +11,7 @@
 
 namespace attnscope::op {
 
-/// An input of an operation, whole, or the rows that are being computed if nothing more is there yet.
+/// An input of an operation: whole, or inside a pass the rows that are being computed.
 struct RowInput {
     const Buffer* whole = nullptr;
     std::optional<ConstMatrixView> rows = {};

@@ -67,7 +67,7 @@ struct Softmax {
     double work_per_cell(Shapes) const { return k_softmax_work; }
     void rows(const RowWork& in, MatrixView out) const;
     void cells(const RegionWork& in, MatrixView out) const;
-    /// Computes a softmax over the queries.
+    /// For a softmax over the queries.
     void forward(const Work& in, Tensor& out) const;
     /// dX = A ∘ (dA − Σ A ∘ dA), the sum along the axis, in double; 0 where the weight is 0.
     void backward(const Backward& at) const;

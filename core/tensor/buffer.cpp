@@ -163,9 +163,14 @@ Tensor halved(ConstMatrixView from) {
 }
 
 /// Sums in double, head by head, so that the order and the rounding never depend on the size.
-Tensor mean_of(const Tensor& values, const std::stop_token& cancel) {
+Tensor mean_of(const Buffer& values, const std::stop_token& cancel) {
     constexpr std::size_t k_cells = 1024;  // whose sums stay in the cache
     const Shape& shape = values.shape();
+    std::vector<const float*> heads;
+    for (int h = 0; h < shape.heads; ++h) {
+        stop_if_canceled(cancel);
+        heads.push_back(values.head(h).data());
+    }
     Tensor result(Shape{.heads = 1, .rows = shape.rows, .columns = shape.columns});
     const std::size_t size = shape.head_size();
     const std::span<float> to = result.values();
@@ -173,10 +178,8 @@ Tensor mean_of(const Tensor& values, const std::stop_token& cancel) {
         stop_if_canceled(cancel);
         const std::size_t count = std::min(k_cells, size - first);
         std::array<double, k_cells> sums{};
-        for (int h = 0; h < shape.heads; ++h) {
-            const float* from = values.values().data() + static_cast<std::size_t>(h) * size + first;
-            for (std::size_t i = 0; i < count; ++i) sums[i] += from[i];
-        }
+        for (const float* const head : heads)
+            for (std::size_t i = 0; i < count; ++i) sums[i] += head[first + i];
         for (std::size_t i = 0; i < count; ++i) to[first + i] = static_cast<float>(sums[i] / shape.heads);
     }
     return result;
@@ -212,20 +215,22 @@ constexpr int k_rows_at_once = 16;
 /// Values on demand that are copied at once: 256 MiB.
 constexpr std::size_t k_largest_part = std::size_t{1} << 26;
 
-/// Parts copied from the card recently.
+constexpr std::size_t k_parts_of_a_screen = 64;  ///< and more
+
+/// Parts that were copied from the card or computed recently.
 template <class Part>
 class Copies {
 public:
     /// Copies without holding the lock: the card's thread may need the buffer before it answers.
-    std::shared_ptr<const Part> get(int index, const std::function<Part()>& copy) {
-        constexpr std::size_t k_most = 64;  // more than a screen shows
+    std::shared_ptr<const Part> get(int index, const std::function<Part()>& copy,
+                                    std::size_t most = k_parts_of_a_screen) {
         {
             const std::lock_guard lock(mutex_);
             if (const auto found = parts_.find(index); found != parts_.end()) return found->second;
         }
         auto part = std::make_shared<const Part>(copy());
         const std::lock_guard lock(mutex_);
-        if (parts_.size() >= k_most) parts_.clear();
+        if (parts_.size() >= most) parts_.clear();
         parts_.insert_or_assign(index, part);
         return part;
     }
@@ -248,7 +253,7 @@ struct Buffer::State {
         Fact<std::vector<float>> column_largest;
         Copies<Matrix> rows;              ///< by block of rows
         Copies<Eigen::VectorXf> columns;  ///< by column
-        std::once_flag once;              ///< computes `values` if they were not kept
+        std::once_flag computing;         ///< of `values` if they were not kept
         std::optional<Tensor> values;     ///< of this head alone, where some were not kept
         std::atomic<bool> is_here = false;
     };
@@ -272,15 +277,20 @@ struct Buffer::State {
     Head& of_head(int index) { return head.at(static_cast<std::size_t>(index)); }
 
     /// Whether the values of a head can be read.
-    bool has(int index) { return omitted ? of_head(index).is_here.load() : is_here.load(); }
+    bool has_head(int index) { return is_here || (omitted && of_head(index).is_here); }
 
-    ConstMatrixView one(int index) {
+    ConstMatrixView values_of_head(int index) {
         if (!omitted || is_here) return host().head(index);
         Head& own = of_head(index);
-        std::call_once(own.once, [&] {
+        std::call_once(own.computing, [&] {
             if (own.values) return;
-            own.values.emplace(Shape{.heads = 1, .rows = shape.rows, .columns = shape.columns});
-            omitted->compute(index, own.values->head(0));
+            Tensor computed(Shape{.heads = 1, .rows = shape.rows, .columns = shape.columns});
+            const int rows = omitted->rows_per_block();
+            for (int first = 0; first < shape.rows; first += rows)
+                omitted->compute(
+                    index, first / rows,
+                    {computed.head(0).row(first).data(), std::min(rows, shape.rows - first), shape.columns});
+            own.values.emplace(std::move(computed));
             own.is_here = true;
         });
         return std::as_const(*own.values).head(0);
@@ -293,7 +303,7 @@ struct Buffer::State {
             Tensor copy(shape);
             for (int h = 0; h < shape.heads; ++h)
                 if (omitted)
-                    copy.head(h) = one(h);
+                    copy.head(h) = values_of_head(h);
                 else
                     device->read(h, 0, shape.rows, copy.head(h).data());
             values.emplace(std::move(copy));
@@ -349,9 +359,21 @@ Buffer::~Buffer() = default;
 
 const Shape& Buffer::shape() const { return state_->shape; }
 const Tensor& Buffer::host() const { return state_->host(); }
-ConstMatrixView Buffer::head(int head) const { return state_->one(head); }
+ConstMatrixView Buffer::head(int head) const { return state_->values_of_head(head); }
 bool Buffer::is_on_device() const { return state_->is_on_device; }
 bool Buffer::is_here() const { return state_->is_here; }
+bool Buffer::is_omitted(int head) const { return state_->omitted && !state_->has_head(head); }
+
+std::shared_ptr<const Matrix> Buffer::omitted_block(int head, int block) const {
+    constexpr std::size_t k_few = 4;  // of some MiB each
+    const auto compute = [&] {
+        const int rows = state_->omitted->rows_per_block(), first = block * rows;
+        Matrix values(std::min(rows, shape().rows - first), shape().columns);
+        state_->omitted->compute(head, block, {values.data(), values.rows(), values.cols()});
+        return values;
+    };
+    return state_->of_head(head).rows.get(block, compute, k_few);
+}
 const OnDemandValues* Buffer::on_demand() const { return state_->on_demand.get(); }
 
 Coverage Buffer::coverage(int head, const Region& region) const {
@@ -386,26 +408,31 @@ float Buffer::at(int head, int row, int column) const {
         read(head, {row, column, 1, 1}, {&value, 1, 1});
         return value;
     }
-    if (has_whole_heads()) return this->head(head)(row, column);
-    return (*rows_around(head, row))(row % k_rows_at_once, column);
+    if (has_whole_heads(head)) return this->head(head)(row, column);
+    return (*rows_around(head, row))(row % rows_at_once(), column);
 }
 
 /// Whether a part is read from its head: all is here, or copying everything takes no longer than copying one
 /// row.
-bool Buffer::has_whole_heads() const {
+bool Buffer::has_whole_heads(int head) const {
     constexpr std::size_t k_few_numbers = 1 << 16;
-    return state_->is_here || state_->omitted || shape().size() <= k_few_numbers;
+    return state_->has_head(head) || shape().size() <= k_few_numbers;
+}
+
+int Buffer::rows_at_once() const {
+    return state_->omitted ? state_->omitted->rows_per_block() : k_rows_at_once;
 }
 
 Eigen::RowVectorXf Buffer::row(int head, int row) const {
     assert(row >= 0 && row < shape().rows);
     if (on_demand()) return *state_->of_head(head).rows.get(row, [&] { return rows(head, row, 1); });
-    if (has_whole_heads()) return this->head(head).row(row);
-    return rows_around(head, row)->row(row % k_rows_at_once);
+    if (has_whole_heads(head)) return this->head(head).row(row);
+    return rows_around(head, row)->row(row % rows_at_once());
 }
 
 /// Rows are fetched in blocks, because each request waits for the card's current work.
 std::shared_ptr<const Matrix> Buffer::rows_around(int head, int row) const {
+    if (state_->omitted) return omitted_block(head, row / rows_at_once());
     const int block = row / k_rows_at_once, first = block * k_rows_at_once;
     return state_->of_head(head).rows.get(block, [&] {
         const int count = std::min(k_rows_at_once, shape().rows - first);
@@ -417,7 +444,7 @@ std::shared_ptr<const Matrix> Buffer::rows_around(int head, int row) const {
 
 Eigen::VectorXf Buffer::column(int head, int column) const {
     assert(column >= 0 && column < shape().columns);
-    if (has_whole_heads() && !on_demand()) return this->head(head).col(column);
+    if ((has_whole_heads(head) || state_->omitted) && !on_demand()) return this->head(head).col(column);
     return *state_->of_head(head).columns.get(column, [&] {
         if (!on_demand()) return state_->device->column(head, column);
         Eigen::VectorXf values(shape().rows);
@@ -528,7 +555,7 @@ const Buffer& Buffer::mean(const std::stop_token& cancel) const {
     return *state_->mean.get([&] {
         if (on_demand()) return std::make_unique<const Buffer>(on_demand()->mean());
         return state_->is_on_device ? std::make_unique<const Buffer>(state_->device->mean())
-                                    : std::make_unique<const Buffer>(mean_of(host(), cancel));
+                                    : std::make_unique<const Buffer>(mean_of(*this, cancel));
     });
 }
 
@@ -575,7 +602,7 @@ ConstMatrixView Buffer::pooled(int head, int level) const {
 std::optional<ConstMatrixView> Buffer::known_pooled(int head, int level) const {
     assert(level >= 0 && level <= levels());
     State::Head& own = state_->of_head(head);
-    if (level == 0) return state_->has(head) ? std::optional(this->head(head)) : std::nullopt;
+    if (level == 0) return state_->has_head(head) ? std::optional(this->head(head)) : std::nullopt;
     const std::vector<Tensor>* pyramid = own.pyramid.known();
     if (!pyramid) return std::nullopt;
     return pyramid->at(static_cast<std::size_t>(level - 1)).head(0);

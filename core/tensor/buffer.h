@@ -111,8 +111,10 @@ public:
 class OmittedHeads {
 public:
     virtual ~OmittedHeads() = default;
-    /// Computes the values of one head again, the same to the bit, on the calling thread.
-    virtual void compute(int head, MatrixView out) const = 0;
+    /// Rows that are computed at once.
+    virtual int rows_per_block() const = 0;
+    /// Computes a block of rows of one head again, the same to the bit, on the calling thread.
+    virtual void compute(int head, int block, MatrixView out) const = 0;
 };
 
 /// Facts that were found while values were computed, by head.
@@ -148,6 +150,10 @@ public:
     const Tensor& host() const;
     /// The values of one head.
     ConstMatrixView head(int head) const;
+    /// Whether the values of a head were not kept, and nothing has asked for all of them.
+    bool is_omitted(int head) const;
+    /// A block of rows of an omitted head, computed or kept from a moment ago.
+    std::shared_ptr<const Matrix> omitted_block(int head, int block) const;
     /// Whether all values are in this machine's memory, and host() copies and computes nothing.
     bool is_here() const;
     /// One value. From a card it copies the row and some rows around it, or all of a small tensor.
@@ -209,7 +215,8 @@ public:
 
 private:
     struct State;
-    bool has_whole_heads() const;
+    bool has_whole_heads(int head) const;
+    int rows_at_once() const;
     Matrix strongest_blocks(int head) const;
     std::shared_ptr<const Matrix> rows_around(int head, int row) const;
     std::unique_ptr<State> state_;

@@ -150,9 +150,6 @@ TEST(RowPassTest, RangesAndLargestValuesAreThoseOfTheValues) {
     }
 }
 
-/// Whether values of a head wait to be computed again.
-bool is_omitted(const Buffer& buffer, int head) { return !buffer.known_pooled(head, 0).has_value(); }
-
 TEST(RowPassTest, OmittedHeadsAreComputedWhenTheyAreAskedFor) {
     int omitted = 0;
     for (const Experiment& experiment : many_experiments()) {
@@ -161,12 +158,17 @@ TEST(RowPassTest, OmittedHeadsAreComputedWhenTheyAreAskedFor) {
         for (std::size_t i = 0; i < whole.records.size(); ++i) {
             const Buffer &all = whole.records[i].stage->buffer, &some = part.records[i].stage->buffer;
             const int heads = all.shape().heads, kept = std::min(1, heads - 1);
-            EXPECT_FALSE(is_omitted(some, kept));
-            omitted += is_omitted(some, 0) ? 1 : 0;
+            EXPECT_FALSE(some.is_omitted(kept));
+            omitted += some.is_omitted(0) ? 1 : 0;
             for (int h = 0; h < heads; ++h) {
+                EXPECT_EQ(some.range(h).min, all.range(h).min);
                 EXPECT_EQ(some.range(h).max, all.range(h).max);
+                EXPECT_EQ(some.range(h).finite, all.range(h).finite);
+                EXPECT_EQ(some.range(h).zero, all.range(h).zero);
+                const std::vector<float>&largest = some.row_largest(h), &rows = all.row_largest(h);
+                EXPECT_EQ(std::memcmp(largest.data(), rows.data(), rows.size() * sizeof(float)), 0);
                 EXPECT_TRUE(same_bits(some.head(h), all.head(h))) << whole.records[i].stage->name();
-                EXPECT_FALSE(is_omitted(some, h));
+                EXPECT_FALSE(some.is_omitted(h));
             }
             EXPECT_TRUE(some.shape() == all.shape());
         }
@@ -183,7 +185,7 @@ TEST(RowPassTest, EveryWayOfReadingComputesWhatWasOmitted) {
     const auto expect = [&](const auto& read) {
         const Trace trace = fresh();
         const Buffer& some = trace.find("weights"_stage)->buffer;
-        ASSERT_TRUE(is_omitted(some, 3));
+        ASSERT_TRUE(some.is_omitted(3));
         EXPECT_EQ(read(some), read(all));
     };
     expect([](const Buffer& b) { return b.at(3, 140, 7); });
@@ -212,6 +214,37 @@ TEST(RowPassTest, ATraceOfOmittedHeadsIsReused) {
     for (const StageRecord& record : whole.records)
         EXPECT_TRUE(same_bits(record.stage->buffer, after.stage(record.stage->key())->buffer))
             << record.stage->name();
+}
+
+/// What is reused decides which operations a pass has, but no digit: blocks of rows are the same in any pass.
+TEST(RowPassTest, WhatIsReusedChangesNoBit) {
+    struct Size {
+        int tokens, dim, heads;
+    };
+    for (const Size& size : {Size{700, 300, 1}, Size{1100, 1024, 1}, Size{300, 96, 3}}) {
+        Experiment experiment = long_sentence(size.tokens, size.heads);
+        experiment.input.dim = size.dim;
+        const Trace before = evaluate(experiment);
+        experiment.weighting.temperature = 2;
+        const Trace reused = evaluate(experiment, before), fresh = evaluate(experiment);
+        EXPECT_EQ(reused.find("scores"_stage), before.find("scores"_stage));
+        for (const StageRecord& record : fresh.records)
+            EXPECT_TRUE(same_bits(record.stage->buffer, reused.stage(record.stage->key())->buffer))
+                << size.tokens << " " << record.stage->name();
+    }
+}
+
+/// Some rows of an omitted head are read without the others, as the proof of a cell does for every head.
+TEST(RowPassTest, ARowOfAnOmittedHeadIsComputedWithoutTheOtherBlocks) {
+    const Trace trace = evaluate(long_sentence(600, 4), {}, watching(0));
+    const Buffer& weights = trace.find("weights"_stage)->buffer;
+    for (int h = 1; h < 4; ++h) {
+        EXPECT_NEAR(weights.row(h, 300).sum(), 1, 1e-5);
+        EXPECT_EQ(weights.at(h, 300, 301), 0);  // masked
+    }
+    EXPECT_NEAR(weights.mean_row(300).sum(), 1, 1e-5);
+    EXPECT_TRUE(weights.is_omitted(3));
+    EXPECT_TRUE(trace.find("scores"_stage)->buffer.is_omitted(3));
 }
 
 TEST(RowPassTest, ThreadsMayAskForOmittedHeadsAtOnce) {

@@ -5,12 +5,16 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <bit>
 #include <cmath>
 #include <cstdint>
 #include <future>
 #include <initializer_list>
 #include <limits>
+#include <memory>
+#include <new>
+#include <optional>
 #include <random>
 #include <span>
 #include <thread>
@@ -27,6 +31,28 @@ Tensor tensor(Shape shape, std::initializer_list<float> values) {
     Tensor result(shape);
     std::copy(values.begin(), values.end(), result.values().begin());
     return result;
+}
+
+/// Heads of ones that cannot be computed at first.
+class Failing : public OmittedHeads {
+public:
+    int rows_per_block() const override { return 2; }
+    void compute(int, int, MatrixView out) const override {
+        if (++calls == 1) throw std::bad_alloc();
+        out.setOnes();
+    }
+    mutable std::atomic<int> calls = 0;
+};
+
+TEST(BufferTest, AnOmittedHeadThatCouldNotBeComputedIsTriedAgain) {
+    const auto failing = std::make_shared<Failing>();
+    const Buffer buffer(Shape{.heads = 1, .rows = 3, .columns = 2, .per_head = true},
+                        std::vector<std::optional<Tensor>>(1), failing, {});
+    EXPECT_THROW(buffer.head(0), std::bad_alloc);
+    EXPECT_TRUE(buffer.is_omitted(0));
+    EXPECT_EQ(buffer.head(0).sum(), 6);
+    EXPECT_FALSE(buffer.is_omitted(0));
+    EXPECT_EQ(failing->calls, 3);
 }
 
 TEST(BufferTest, RangesCountFiniteNanAndInfiniteValuesPerHeadAndOverAll) {
