@@ -5,7 +5,6 @@
 #include <chrono>
 #include <cstdint>
 #include <optional>
-#include <ranges>
 #include <utility>
 
 #include "core/cpu/row_blocks.h"
@@ -132,17 +131,15 @@ struct PartialResult {
         std::make_unique<std::atomic<std::int64_t>>(0);  ///< of all threads
 
     PartialResult(const PassNode& node, const Shape& of, const Watched& watched) : shape(of) {
-        const auto is_kept = [&](int head) { return keeps(node, shape, head, watched); };
-        const auto heads = std::views::iota(0, shape.heads);
-        if (std::ranges::all_of(heads, is_kept)) {
+        std::vector<bool> is_kept;
+        for (int head = 0; head < shape.heads; ++head) is_kept.push_back(keeps(node, shape, head, watched));
+        if (std::ranges::find(is_kept, false) == is_kept.end()) {
             all.emplace(shape);
             return;
         }
-        kept.resize(static_cast<std::size_t>(shape.heads));
-        for (const int head : heads)
-            if (is_kept(head))
-                kept[static_cast<std::size_t>(head)].emplace(
-                    Shape{.rows = shape.rows, .columns = shape.columns});
+        kept.resize(is_kept.size());
+        for (std::size_t head = 0; head < is_kept.size(); ++head)
+            if (is_kept[head]) kept[head].emplace(Shape{.rows = shape.rows, .columns = shape.columns});
     }
 
     /// Where the block's rows are kept; nullopt: nowhere.
