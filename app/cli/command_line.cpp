@@ -490,6 +490,30 @@ CLI::App* add_recipe_command(CLI::App& app, Arguments& arguments) {
     return command;
 }
 
+CLI::App* add_trace_command(CLI::App& app, Arguments& arguments) {
+    CLI::App* command = app.add_subcommand("trace", "Print every stage as JSON");
+    arguments.trace.add_to(*command);
+    arguments.trace_how.add_to(*command);
+    return command;
+}
+
+CLI::App* add_train_command(CLI::App& app, Arguments& arguments) {
+    CLI::App* command = app.add_subcommand(
+        "train", "Learn a task from random weights, and write the session of what was learned");
+    arguments.training.model.add_to(*command);
+    add_train_options(*command, arguments.training);
+    return command;
+}
+
+CLI::App* add_measure_command(CLI::App& app, Arguments& arguments) {
+    CLI::App* command =
+        app.add_subcommand("measure", "Open the window, replay an action and print frame times as JSON");
+    arguments.measure.add_to(*command);
+    arguments.measure_how.add_to(*command);
+    add_measure_options(*command, arguments.measurement);
+    return command;
+}
+
 }  // namespace
 
 int run_command_line(int argc, char** argv, const OpenWindow& open_window) {
@@ -506,23 +530,11 @@ int run_command_line(int argc, char** argv, const OpenWindow& open_window) {
     arguments.window_how.add_to(app);
 
     CLI::App* render_command = add_render_command(app, arguments);
-    CLI::App* trace_command = app.add_subcommand("trace", "Print every stage as JSON");
-    arguments.trace.add_to(*trace_command);
-    arguments.trace_how.add_to(*trace_command);
-
+    CLI::App* trace_command = add_trace_command(app, arguments);
     CLI::App* recipe_command = add_recipe_command(app, arguments);
-    CLI::App* train_command = app.add_subcommand(
-        "train", "Learn a task from random weights, and write the session of what was learned");
-    arguments.training.model.add_to(*train_command);
-    add_train_options(*train_command, arguments.training);
-
+    CLI::App* train_command = add_train_command(app, arguments);
     CLI::App* examples_command = app.add_subcommand("examples", "List the examples");
-
-    CLI::App* measure_command =
-        app.add_subcommand("measure", "Open the window, replay an action and print frame times as JSON");
-    arguments.measure.add_to(*measure_command);
-    arguments.measure_how.add_to(*measure_command);
-    add_measure_options(*measure_command, arguments.measurement);
+    CLI::App* measure_command = add_measure_command(app, arguments);
     app.require_subcommand(0, 1);
 
     try {

@@ -15,9 +15,9 @@ namespace {
 
 // Level 3 takes half as long again and saves nothing in heatmaps and screens.
 constexpr int k_level = 2;
-/// ISA-L (2.30 to 2.31) hashes the third byte of a stream by the address of `isal_zstream` unless so few
-/// bytes come first, which it compresses by another function: the same bytes would not always be compressed
-/// to the same (see bench/RESULTS.md).
+/// ISA-L (2.30, 2.31) hashes the third byte of a stream by the address of `isal_zstream`, so that the same
+/// bytes are not always compressed in the same way (bench/RESULTS.md). So few bytes alone are compressed by
+/// another function, which is right; they come first.
 constexpr std::size_t k_first_bytes = 16;
 
 class Deflater {

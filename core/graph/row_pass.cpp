@@ -236,8 +236,7 @@ private:
         if (own.facts.row_largest.empty()) return;
         float* const largest =
             own.facts.row_largest[static_cast<std::size_t>(block.head)].data() + block.first;
-        for (Eigen::Index i = 0; i < rows.rows(); ++i)
-            largest[i] = rows.row(i).maxCoeff<Eigen::PropagateNaN>();
+        for (Eigen::Index i = 0; i < rows.rows(); ++i) largest[i] = largest_of_row(rows, i);
     }
 
     Buffer buffer(std::size_t n, const std::vector<StagePtr>& inputs) {

@@ -84,7 +84,7 @@ struct ApplyWindow {
     Operands operands() const { return {.same_as = 0}; }
     double work_per_cell(Shapes) const { return 1; }
     void rows(const RowWork& in, MatrixView out) const;
-    /// dA = dY ∘ G, 0 where the result is 0 for all that G is NaN; dG = dY ∘ A.
+    /// dA = dY ∘ G, 0 where the result is 0, even where G is NaN; dG = dY ∘ A.
     void backward(const Backward& at) const;
     void explain_gradient(Proof& proof, const GradientCell& cell) const;
     void explain(Proof& proof, const Cell& cell) const;

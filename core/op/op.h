@@ -1,5 +1,5 @@
 // An operation: one formula as a value. A header holds it, with at most its nearest relatives, its inputs,
-// its shape rule and its source; it has four parts: how it is computed (forward), its gradient
+// its shape rule and its source; it has four parts: how it is computed (rows, or forward), its gradient
 // (backward, with the proof of a cell, explain_gradient, or why there is none), why a cell has its value
 // (explain) and its lines of PyTorch (torch).
 #pragma once

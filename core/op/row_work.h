@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cassert>
 #include <cstddef>
 #include <optional>
 #include <span>
@@ -36,6 +37,7 @@ struct RowWork {
     }
     /// rows × columns of an input, one that is read whole.
     ConstMatrixView head(std::size_t input) const {
+        assert(inputs[input].whole);  // else the operation's reads_rows() is wrong
         const Buffer& whole = *inputs[input].whole;
         return whole.head(head_of(whole));
     }

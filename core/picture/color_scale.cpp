@@ -59,7 +59,6 @@ struct Computed {
         return shown_matrix(stage, head);
     }
     static const ValueRange* range(const ShownMatrix& shown) { return &shown.range(); }
-    static const ValueRange* range(const Stage& stage) { return &stage.buffer.range(); }
     static const std::pair<float, float>* percentiles(const ShownMatrix& shown) {
         return &shown.buffer->percentiles(shown.head);
     }
@@ -71,37 +70,49 @@ struct Known {
         return known_matrix(stage, head);
     }
     static const ValueRange* range(const ShownMatrix& shown) { return shown.buffer->known_range(shown.head); }
-    static const ValueRange* range(const Stage& stage) { return stage.buffer.known_range(); }
     static const std::pair<float, float>* percentiles(const ShownMatrix& shown) {
         return shown.buffer->known_percentiles(shown.head);
     }
 };
 
+/// The matrices whose values a range stands for; nullopt if one is not known.
+template <class Facts>
+std::optional<std::vector<ShownMatrix>> matrices_of(const Trace& trace, const Stage& stage,
+                                                    const HeadChoice& head, RangeChoice::Kind kind) {
+    std::vector<ShownMatrix> matrices;
+    const auto add_shown = [&](const Stage& each) {
+        const std::optional<ShownMatrix> shown = Facts::matrix(each, head);
+        if (shown) matrices.push_back(*shown);
+        return shown.has_value();
+    };
+    if (kind == RangeChoice::Kind::automatic) return matrices;
+    if (kind == RangeChoice::Kind::all) {
+        for (int h = 0; h < stage.shape().heads; ++h) matrices.push_back({&stage.buffer, h, false});
+        return matrices;
+    }
+    if (kind != RangeChoice::Kind::head || !is_of_scores(stage))
+        return add_shown(stage) ? std::optional(matrices) : std::nullopt;
+    for (const StagePtr& each : trace.stages())
+        if (is_of_scores(*each) && !add_shown(*each)) return std::nullopt;
+    return matrices;
+}
+
 /// The values that a range stands for; nullopt if a fact about them is not known.
 template <class Facts>
 std::optional<Interval> values_of(const Trace& trace, const Stage& stage, const HeadChoice& head,
                                   RangeChoice::Kind kind) {
-    Interval result;
-    const auto add = [&](const ValueRange* range) {
-        if (range) result.add(*range);
-        return range != nullptr;
-    };
-    const auto add_shown = [&](const Stage& each) {
-        const std::optional<ShownMatrix> shown = Facts::matrix(each, head);
-        return shown && add(Facts::range(*shown));
-    };
     if (kind == RangeChoice::Kind::automatic) return Interval{0, 1, false};
-    if (kind == RangeChoice::Kind::all)
-        return add(Facts::range(stage)) ? std::optional(result) : std::nullopt;
-    if (!add_shown(stage)) return std::nullopt;
-    if (kind == RangeChoice::Kind::percentile && !result.empty) {
-        const std::pair<float, float>* ends = Facts::percentiles(*Facts::matrix(stage, head));
-        return ends ? std::optional(Interval{ends->first, ends->second, false}) : std::nullopt;
+    const std::optional<std::vector<ShownMatrix>> matrices = matrices_of<Facts>(trace, stage, head, kind);
+    if (!matrices) return std::nullopt;
+    Interval result;
+    for (const ShownMatrix& each : *matrices) {
+        const ValueRange* range = Facts::range(each);
+        if (!range) return std::nullopt;
+        result.add(*range);
     }
-    if (kind != RangeChoice::Kind::head || !is_of_scores(stage)) return result;
-    for (const StagePtr& each : trace.stages())
-        if (is_of_scores(*each) && !add_shown(*each)) return std::nullopt;
-    return result;
+    if (kind != RangeChoice::Kind::percentile || result.empty) return result;
+    const std::pair<float, float>* ends = Facts::percentiles(matrices->front());
+    return ends ? std::optional(Interval{ends->first, ends->second, false}) : std::nullopt;
 }
 
 Interval fixed_interval(const RangeChoice& range) {
@@ -235,19 +246,8 @@ std::optional<ColorScale> known_color_scale(const Trace& trace, const Stage& sta
 
 std::vector<ShownMatrix> matrices_of_scale(const Trace& trace, const Stage& stage, const HeadChoice& head,
                                            const Presentation& presentation) {
-    using Range = RangeChoice::Kind;
-    std::vector<ShownMatrix> matrices;
-    const Range kind = kind_for(stage, presentation.range.kind);
-    if (kind == Range::fixed || stage.info->unit == Unit::boolean) return matrices;
-    if (kind == Range::all) {
-        for (int h = 0; h < stage.shape().heads; ++h) matrices.push_back({&stage.buffer, h, false});
-    } else if (kind == Range::head && is_of_scores(stage)) {
-        for (const StagePtr& each : trace.stages())
-            if (is_of_scores(*each)) matrices.push_back(shown_matrix(*each, head));
-    } else {
-        matrices.push_back(shown_matrix(stage, head));
-    }
-    return matrices;
+    if (presentation.range.kind == RangeChoice::Kind::fixed || stage.info->unit == Unit::boolean) return {};
+    return *matrices_of<Computed>(trace, stage, head, kind_for(stage, presentation.range.kind));
 }
 
 std::string range_caption(const Stage& stage, const HeadChoice& head, const Presentation& presentation) {

@@ -56,8 +56,7 @@ ColorScale color_scale(const Trace& trace, const Stage& stage, const HeadChoice&
 std::optional<ColorScale> known_color_scale(const Trace& trace, const Stage& stage, const HeadChoice& head,
                                             const Presentation& presentation);
 
-/// The matrices whose values color_scale() may read; none for a fixed range and for masks. Throws as
-/// shown_matrix().
+/// The matrices whose values color_scale() reads, if any. Throws as shown_matrix().
 std::vector<ShownMatrix> matrices_of_scale(const Trace& trace, const Stage& stage, const HeadChoice& head,
                                            const Presentation& presentation);
 

@@ -72,8 +72,8 @@ ValueRange range_of_any(std::span<const float> values) {
     return lanes.range(values.size());
 }
 
-/// A whole number that is larger for a larger value; that of a NaN lies beyond those of both infinities. The
-/// same turns it back.
+/// Maps the bits of a float to a number in the order of the values, a NaN beyond both infinities; its own
+/// inverse.
 std::int32_t ordered(std::int32_t bits) { return bits ^ (bits >> 31 & 0x7FFFFFFF); }
 
 /// nullopt if a value is not finite.
@@ -215,7 +215,7 @@ constexpr int k_rows_at_once = 16;
 /// Values on demand that are copied at once: 256 MiB.
 constexpr std::size_t k_largest_part = std::size_t{1} << 26;
 
-constexpr std::size_t k_parts_of_a_screen = 64;  ///< and more
+constexpr std::size_t k_parts_of_a_screen = 64;  ///< at most
 
 /// Parts that were copied from the card or computed recently.
 template <class Part>
@@ -241,6 +241,10 @@ private:
 };
 
 }  // namespace
+
+float largest_of_row(ConstMatrixView values, Eigen::Index row) {
+    return values.row(row).maxCoeff<Eigen::PropagateNaN>();
+}
 
 float dominant(float a, float b) { return value_of(std::max(priority(a), priority(b))); }
 
@@ -533,8 +537,7 @@ const std::vector<float>& Buffer::row_largest(int head) const {
         if (state_->is_on_device && !state_->is_here) return state_->device->row_largest(head);
         std::vector<float> largest;
         const ConstMatrixView values = this->head(head);
-        for (Eigen::Index i = 0; i < values.rows(); ++i)
-            largest.push_back(values.row(i).maxCoeff<Eigen::PropagateNaN>());
+        for (Eigen::Index i = 0; i < values.rows(); ++i) largest.push_back(largest_of_row(values, i));
         return largest;
     });
 }

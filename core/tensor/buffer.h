@@ -32,6 +32,8 @@ struct ValueRange {
 /// What is known of some values, and of these and others.
 ValueRange range_of(std::span<const float> values);
 ValueRange united(ValueRange a, const ValueRange& b);
+/// The largest value of a row: NaN if it contains one, −∞ if it contains nothing else.
+float largest_of_row(ConstMatrixView values, Eigen::Index row);
 
 /// The value that represents two when there is room for one: NaN before +∞ before the larger magnitude before
 /// −∞. Of two equal magnitudes the positive one, so that the order of the cells does not matter.
@@ -162,7 +164,8 @@ public:
     Eigen::RowVectorXf row(int head, int row) const;
     /// One column, rows() numbers; from a card it copies this column alone.
     Eigen::VectorXf column(int head, int column) const;
-    /// `count` rows of one head, starting at `first`, count × columns(); a copy that is not kept.
+    /// `count` rows of one head, starting at `first`, count × columns(); a copy. Of an omitted head all
+    /// values are computed and kept.
     Matrix rows(int head, int first, int count) const;
     /// A region of one head into `out`, region.rows × region.columns; a copy that is not kept.
     void read(int head, const Region& region, MatrixView out) const;

@@ -180,11 +180,11 @@ TEST(RowPassTest, OmittedHeadsAreComputedWhenTheyAreAskedFor) {
 TEST(RowPassTest, EveryWayOfReadingComputesWhatWasOmitted) {
     const Experiment experiment = long_sentence(150, 4);
     const Trace whole = evaluate(experiment);
-    const Buffer& all = whole.find("weights"_stage)->buffer;
-    const auto fresh = [&] { return evaluate(experiment, {}, watching(0)); };
+    const StageInfo* const weights = "weights"_stage;
+    const Buffer& all = whole.find(weights)->buffer;
     const auto expect = [&](const auto& read) {
-        const Trace trace = fresh();
-        const Buffer& some = trace.find("weights"_stage)->buffer;
+        const Trace trace = evaluate(experiment, {}, watching(0));
+        const Buffer& some = trace.find(weights)->buffer;
         ASSERT_TRUE(some.is_omitted(3));
         EXPECT_EQ(read(some), read(all));
     };
