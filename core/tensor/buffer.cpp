@@ -257,7 +257,7 @@ struct Buffer::State {
         Fact<std::vector<float>> column_largest;
         Copies<Matrix> rows;              ///< by block of rows
         Copies<Eigen::VectorXf> columns;  ///< by column
-        std::once_flag computing;         ///< of `values` if they were not kept
+        std::mutex computing;             ///< of `values` if they were not kept
         std::optional<Tensor> values;     ///< of this head alone, where some were not kept
         std::atomic<bool> is_here = false;
     };
@@ -283,20 +283,24 @@ struct Buffer::State {
     /// Whether the values of a head can be read.
     bool has_head(int index) { return is_here || (omitted && of_head(index).is_here); }
 
+    Tensor computed(int index) const {
+        Tensor result(Shape{.heads = 1, .rows = shape.rows, .columns = shape.columns});
+        const int rows = omitted->rows_per_block();
+        for (int first = 0; first < shape.rows; first += rows)
+            omitted->compute(
+                index, first / rows,
+                {result.head(0).row(first).data(), std::min(rows, shape.rows - first), shape.columns});
+        return result;
+    }
+
     ConstMatrixView values_of_head(int index) {
         if (!omitted || is_here) return host().head(index);
         Head& own = of_head(index);
-        std::call_once(own.computing, [&] {
-            if (own.values) return;
-            Tensor computed(Shape{.heads = 1, .rows = shape.rows, .columns = shape.columns});
-            const int rows = omitted->rows_per_block();
-            for (int first = 0; first < shape.rows; first += rows)
-                omitted->compute(
-                    index, first / rows,
-                    {computed.head(0).row(first).data(), std::min(rows, shape.rows - first), shape.columns});
-            own.values.emplace(std::move(computed));
+        if (!own.is_here) {
+            const std::lock_guard lock(own.computing);
+            if (!own.is_here) own.values.emplace(computed(index));
             own.is_here = true;
-        });
+        }
         return std::as_const(*own.values).head(0);
     }
 
