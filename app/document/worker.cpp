@@ -108,8 +108,8 @@ WorkResult evaluate_or_say(SlotName slot, const Experiment& experiment, const Tr
 /// except while something is computed.
 class Worker::Shared {
 public:
-    Shared(EvaluateOptions options, std::function<void()> wake)
-        : options_(std::move(options)), wake_(std::move(wake)) {}
+    Shared(EvaluateOptions options, std::function<void()> wake, std::chrono::milliseconds moment)
+        : options_(std::move(options)), wake_(std::move(wake)), moment_(moment) {}
 
     void run();
     void stop();
@@ -131,7 +131,6 @@ public:
 
 private:
     using Clock = std::chrono::steady_clock;
-    static constexpr std::chrono::milliseconds k_moment{250};
 
     struct Work {
         std::optional<Experiment> asked = {};
@@ -169,6 +168,7 @@ private:
 
     EvaluateOptions options_;
     std::function<void()> wake_;
+    std::chrono::milliseconds moment_;
     mutable std::mutex mutex_;
     mutable std::condition_variable changed_;
     std::array<Work, k_slots.size()> work_;   ///< by SlotName
@@ -281,17 +281,17 @@ bool Worker::Shared::wait_for(SlotName slot, std::chrono::milliseconds limit) co
     return changed_.wait_for(lock, limit, [&] { return !work(slot).asked && running_ != slot; });
 }
 
-/// Whether the running evaluation is expected to end within k_moment, judged by the slowest of the same
+/// Whether the running evaluation is expected to end within a moment, judged by the slowest of the same
 /// words; never that of a card, which may hang.
 bool Worker::Shared::ends_soon(SlotName slot) const {
     const Work& own = work(slot);
-    return began_ && (own.on_cpu || !card_) && own.words == running_words_ && own.slowest < k_moment &&
-           Clock::now() - *began_ < k_moment;
+    return began_ && (own.on_cpu || !card_) && own.words == running_words_ && own.slowest < moment_ &&
+           Clock::now() - *began_ < moment_;
 }
 
 /// Cancels what is running if it takes long while a later request waits.
 void Worker::Shared::cancel_if_late() {
-    if (running_ && began_ && work(*running_).asked && Clock::now() - *began_ > k_moment)
+    if (running_ && began_ && work(*running_).asked && Clock::now() - *began_ > moment_)
         cancel_.request_stop();
 }
 
@@ -477,8 +477,8 @@ WorkResult Worker::Shared::evaluate_newest(std::unique_lock<std::mutex>& lock, S
 
 std::string fallback_notice(const std::string& why) { return why + " (computing on the CPU)"; }
 
-Worker::Worker(EvaluateOptions options, std::function<void()> wake)
-    : shared_(std::make_shared<Shared>(std::move(options), std::move(wake))) {
+Worker::Worker(EvaluateOptions options, std::function<void()> wake, std::chrono::milliseconds moment)
+    : shared_(std::make_shared<Shared>(std::move(options), std::move(wake), moment)) {
     thread_ = std::thread([shared = shared_] { shared->run(); });
 }
 

@@ -44,13 +44,15 @@ std::string fallback_notice(const std::string& why);
 class Worker {
 public:
     /// `wake` is called from the worker's thread when a result is ready, possibly after the worker is gone.
-    Worker(EvaluateOptions options, std::function<void()> wake);
+    /// An evaluation that takes less than a `moment` is finished although a later one was requested.
+    Worker(EvaluateOptions options, std::function<void()> wake, std::chrono::milliseconds moment = k_moment);
     /// Stops, and waits for the current computation. One that does not stop within k_longest_end, as on a
     /// graphics card that hangs, is left to its thread, which owns all that it needs.
     ~Worker();
     Worker(const Worker&) = delete;
     Worker& operator=(const Worker&) = delete;
     static constexpr std::chrono::milliseconds k_longest_end{500};
+    static constexpr std::chrono::milliseconds k_moment{250};
 
     /// Cancels the current computation; nothing is computed from then on.
     void stop();

@@ -15,72 +15,101 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Whether every input that is a result of `chain` is read row by row.
-bool reads_rows_of(const Graph& graph, const GraphNode& node, const std::vector<bool>& chain) {
-    for (std::size_t i = 0; i < node.inputs.size(); ++i) {
-        const int from = graph.values[static_cast<std::size_t>(node.inputs[i])].node;
-        if (chain[static_cast<std::size_t>(from)] && !reads_rows(*node.op, i)) return false;
+/// Finds the chains of a graph, from its first node to its last.
+class Chains {
+public:
+    Chains(const Graph& graph, const std::function<bool(int node)>& may_join)
+        : graph_(graph),
+          may_join_(may_join),
+          places_(graph.nodes.size(), Place::open),
+          shapes_(graph.nodes.size()) {
+        for (const GraphValue& value : graph.values) shapes_[index(value.node)] = &value.shape;
     }
-    return true;
-}
 
-bool reads_any_of(const Graph& graph, const GraphNode& node, const std::vector<bool>& nodes) {
-    return std::ranges::any_of(node.inputs, [&](int input) {
-        return nodes[static_cast<std::size_t>(graph.values[static_cast<std::size_t>(input)].node)];
-    });
-}
+    std::vector<std::vector<int>> passes() {
+        for (int node = 0; node < count(); ++node)
+            if (places_[index(node)] != Place::done) add_chain(node);
+        return std::move(passes_);
+    }
+
+private:
+    enum class Place {
+        open,
+        in_chain,
+        after,  ///< reads the chain without being of it, or another such node
+        done,
+    };
+
+    static std::size_t index(int node) { return static_cast<std::size_t>(node); }
+    int count() const { return static_cast<int>(graph_.nodes.size()); }
+    const GraphNode& node_at(int node) const { return graph_.nodes[index(node)]; }
+    const GraphValue& value_at(int value) const { return graph_.values[index(value)]; }
+
+    /// Adds the chain that begins with a node, after all that it reads.
+    void add_chain(int first) {
+        std::vector<int> chain = {first};
+        places_[index(first)] = Place::in_chain;
+        if (joins_any(first)) extend(chain);
+        for (int between = first + 1; between < chain.back(); ++between)
+            if (places_[index(between)] == Place::open) place({between});
+        place(std::move(chain));
+        std::ranges::replace(places_, Place::after, Place::open);
+    }
+
+    void extend(std::vector<int>& chain) {
+        constexpr int k_reach = 8;  // nodes between two of a chain: the mask, dropout's mask
+        for (int next = chain[0] + 1; next < count() && next <= chain.back() + k_reach; ++next) {
+            const bool reads_after = reads_any(next, Place::after);
+            if (!reads_after && !reads_any(next, Place::in_chain)) continue;
+            const bool joins =
+                !reads_after && joins_any(next) && same_rows(chain[0], next) && reads_rows_of_chain(next);
+            places_[index(next)] = joins ? Place::in_chain : Place::after;
+            if (joins) chain.push_back(next);
+        }
+    }
+
+    void place(std::vector<int> pass) {
+        for (const int node : pass) places_[index(node)] = Place::done;
+        passes_.push_back(std::move(pass));
+    }
+
+    bool joins_any(int node) const {
+        if (!may_join_(node)) return false;
+        std::vector<Shape> inputs;
+        for (const int input : node_at(node).inputs) inputs.push_back(value_at(input).shape);
+        return work_per_row(*node_at(node).op, inputs) <= RowLoop::k_heavy;
+    }
+
+    bool same_rows(int a, int b) const {
+        const Shape &left = *shapes_[index(a)], &right = *shapes_[index(b)];
+        return left.heads == right.heads && left.rows == right.rows;
+    }
+
+    bool reads_any(int node, Place place) const {
+        return std::ranges::any_of(node_at(node).inputs,
+                                   [&](int input) { return places_[index(value_at(input).node)] == place; });
+    }
+
+    /// Whether every input that is a result of the chain is read row by row.
+    bool reads_rows_of_chain(int node) const {
+        const GraphNode& own = node_at(node);
+        for (std::size_t i = 0; i < own.inputs.size(); ++i)
+            if (places_[index(value_at(own.inputs[i]).node)] == Place::in_chain && !reads_rows(*own.op, i))
+                return false;
+        return true;
+    }
+
+    const Graph& graph_;
+    const std::function<bool(int node)>& may_join_;
+    std::vector<Place> places_;         ///< by node
+    std::vector<const Shape*> shapes_;  ///< by node
+    std::vector<std::vector<int>> passes_;
+};
 
 }  // namespace
 
 std::vector<std::vector<int>> row_passes(const Graph& graph, const std::function<bool(int node)>& may_join) {
-    constexpr int k_reach = 8;  // nodes between two of a chain: the mask, dropout's mask
-    const int count = static_cast<int>(graph.nodes.size());
-    std::vector<const Shape*> shapes(graph.nodes.size());
-    for (const GraphValue& value : graph.values) shapes[static_cast<std::size_t>(value.node)] = &value.shape;
-    const auto same_rows = [&](int a, int b) {
-        const Shape &left = *shapes[static_cast<std::size_t>(a)],
-                    &right = *shapes[static_cast<std::size_t>(b)];
-        return left.heads == right.heads && left.rows == right.rows;
-    };
-    std::vector<std::vector<int>> passes;
-    std::vector<bool> placed(graph.nodes.size());
-    const auto joins_any = [&](int node) {
-        if (!may_join(node)) return false;
-        const GraphNode& own = graph.nodes[static_cast<std::size_t>(node)];
-        std::vector<Shape> inputs;
-        for (const int input : own.inputs)
-            inputs.push_back(graph.values[static_cast<std::size_t>(input)].shape);
-        return work_per_row(*own.op, inputs) <= RowLoop::k_heavy;
-    };
-    const auto place = [&](std::vector<int> pass) {
-        for (const int node : pass) placed[static_cast<std::size_t>(node)] = true;
-        passes.push_back(std::move(pass));
-    };
-    for (int first = 0; first < count; ++first) {
-        if (placed[static_cast<std::size_t>(first)]) continue;
-        if (!joins_any(first)) {
-            place({first});
-            continue;
-        }
-        std::vector<int> chain = {first};
-        std::vector<bool> in_chain(graph.nodes.size()), after(graph.nodes.size());
-        in_chain[static_cast<std::size_t>(first)] = true;
-        for (int next = first + 1; next < count && next <= chain.back() + k_reach; ++next) {
-            const GraphNode& node = graph.nodes[static_cast<std::size_t>(next)];
-            const bool reads_after = reads_any_of(graph, node, after);
-            if (!reads_after && !reads_any_of(graph, node, in_chain)) continue;
-            const bool joins = !reads_after && joins_any(next) && same_rows(first, next) &&
-                               reads_rows_of(graph, node, in_chain);
-            (joins ? in_chain : after)[static_cast<std::size_t>(next)] = true;
-            if (joins) chain.push_back(next);
-        }
-        for (int between = first + 1; between < chain.back(); ++between) {
-            const auto at = static_cast<std::size_t>(between);
-            if (!placed[at] && !in_chain[at] && !after[at]) place({between});
-        }
-        place(std::move(chain));
-    }
-    return passes;
+    return Chains(graph, may_join).passes();
 }
 
 namespace {

@@ -38,7 +38,7 @@ public:
     /// Records in the order of the graph's values.
     std::vector<StageRecord> records() {
         const auto may_join = [&](int node) {
-            const Op& op = *graph_.nodes[static_cast<std::size_t>(node)].op;
+            const Op& op = *node_of(node).op;
             return has_rows(op) && !on_demand_[first_value(node)] && !is_on_card(op);
         };
         for (const std::vector<int>& pass : row_passes(graph_, may_join)) {

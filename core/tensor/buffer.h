@@ -13,27 +13,9 @@
 #include "core/choice.h"
 #include "core/progress.h"
 #include "core/tensor/tensor.h"
+#include "core/tensor/value_range.h"
 
 namespace attnscope {
-
-/// The smallest and largest finite value, and the number of finite, zero and non-finite values.
-struct ValueRange {
-    float min = 0;  ///< 0 when no value is finite
-    float max = 0;
-    std::size_t finite = 0;
-    std::size_t zero = 0;
-    std::size_t nan = 0;
-    std::size_t plus_infinity = 0;
-    std::size_t minus_infinity = 0;
-
-    float magnitude() const { return std::max(-min, max); }
-};
-
-/// What is known of some values, and of these and others.
-ValueRange range_of(std::span<const float> values);
-ValueRange united(ValueRange a, const ValueRange& b);
-/// The largest value of a row: NaN if it contains one, −∞ if it contains nothing else.
-float largest_of_row(ConstMatrixView values, Eigen::Index row);
 
 /// The value that represents two when there is room for one: NaN before +∞ before the larger magnitude before
 /// −∞. Of two equal magnitudes the positive one, so that the order of the cells does not matter.

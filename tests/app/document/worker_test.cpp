@@ -27,10 +27,10 @@ Experiment seeded(std::int64_t seed) {
 }
 
 /// Takes long enough to be overtaken.
-Experiment slow(std::int64_t seed) {
+Experiment slow(std::int64_t seed, int words = 1000) {
     Experiment experiment = seeded(seed);
     experiment.input.text.clear();
-    for (int i = 0; i < 1000; ++i) experiment.input.text += "word" + std::to_string(i) + " ";
+    for (int i = 0; i < words; ++i) experiment.input.text += "word" + std::to_string(i) + " ";
     experiment.input.dim = 256;
     experiment.attention.heads = 8;
     return experiment;
@@ -288,31 +288,47 @@ TEST(WorkerTest, ANewRequestCancelsTheRunningOne) {
 }
 
 TEST(WorkerTest, ASettingThatIsDraggedShowsOnTheWay) {
-    // Some ms each, and a change each ms: a worker that canceled the running one would show none before the
-    // end.
-    const auto dragged = [](int seed) {
-        Experiment experiment = seeded(seed);
-        experiment.input.text.clear();
-        for (int i = 0; i < 256; ++i) experiment.input.text += "w" + std::to_string(i) + " ";
-        experiment.input.dim = 256;
-        return experiment;
-    };
-    Worker worker({}, {});
-    worker.request(SlotName::live, dragged(0));
+    // Each evaluation takes less than this moment, on a slow machine, too.
+    Worker worker({}, {}, 1min);
+    worker.request(SlotName::live, slow(0, 400));
     worker.wait();
     ASSERT_TRUE(worker.take());
+    const auto deadline = std::chrono::steady_clock::now() + 1min;
     int shown = 0, seed = 0;
-    while (shown < 3 && seed < 2000) {
-        worker.request(SlotName::live, dragged(++seed));
+    while (shown < 3 && std::chrono::steady_clock::now() < deadline) {
+        worker.request(SlotName::live, slow(++seed, 400));
         std::this_thread::sleep_for(1ms);
         shown += worker.take() ? 1 : 0;
     }
     EXPECT_EQ(shown, 3);
-    worker.request(SlotName::live, dragged(++seed));
+    worker.request(SlotName::live, slow(++seed, 400));
     worker.wait();
     const auto last = worker.take();
     ASSERT_TRUE(last && last->trace);
-    EXPECT_EQ(last->trace->experiment, dragged(seed));
+    EXPECT_EQ(last->trace->experiment, slow(seed, 400));
+}
+
+TEST(WorkerTest, AnEvaluationThatTakesLongerThanThoseBeforeItIsCanceledOnceThatIsSeen) {
+    Experiment quick = slow(1, 400), longer = slow(2, 400), last = slow(3, 400);
+    quick.attention.heads = last.attention.heads = 1;
+    longer.attention.score = Score::additive;  // many times the work
+    const auto began = std::chrono::steady_clock::now();
+    evaluate(quick, {});
+    const auto took = std::chrono::steady_clock::now() - began;
+    Worker worker({}, {}, std::chrono::ceil<std::chrono::milliseconds>(4 * took));
+    worker.request(SlotName::live, quick);
+    worker.wait();
+    ASSERT_TRUE(worker.take());
+    worker.request(SlotName::live, longer);
+    std::this_thread::sleep_for(1ms);
+    worker.request(SlotName::live, last);
+    std::optional<WorkResult> result;
+    while (!result) {
+        std::this_thread::sleep_for(1ms);
+        result = worker.take();  // as each frame does
+    }
+    ASSERT_TRUE(result->trace);
+    EXPECT_EQ(result->experiment, last);
 }
 
 TEST(WorkerTest, AnErrorIsAResult) {

@@ -49,24 +49,27 @@ Experiment long_sentence(int tokens, int heads) {
 }
 
 /// Random experiments of every setting, and some of more rows than a block has.
-std::vector<Experiment> many_experiments() {
-    std::vector<Experiment> all;
-    Dice dice(7);
-    while (all.size() < 200) {
-        try {
-            Experiment e =
-                all.size() % 4 == 3 ? test::random_transformer(dice) : test::random_attention(dice);
-            evaluate(e);
-            all.push_back(std::move(e));
-        } catch (const Error&) {  // settings that exclude each other
+const std::vector<Experiment>& many_experiments() {
+    static const std::vector<Experiment> made = [] {
+        std::vector<Experiment> all;
+        Dice dice(7);
+        while (all.size() < 200) {
+            try {
+                Experiment e =
+                    all.size() % 4 == 3 ? test::random_transformer(dice) : test::random_attention(dice);
+                evaluate(e);
+                all.push_back(std::move(e));
+            } catch (const Error&) {  // settings that exclude each other
+            }
         }
-    }
-    for (const int heads : {1, 2, 4})
-        for (const Score score : {Score::dot, Score::additive, Score::cosine}) {
-            all.push_back(long_sentence(300, heads));
-            all.back().attention.score = score;
-        }
-    return all;
+        for (const int heads : {1, 2, 4})
+            for (const Score score : {Score::dot, Score::additive, Score::cosine}) {
+                all.push_back(long_sentence(150, heads));
+                all.back().attention.score = score;
+            }
+        return all;
+    }();
+    return made;
 }
 
 /// Operations that a pass computed are equal bit for bit to what each computes alone from its inputs.
