@@ -256,13 +256,34 @@ void Document::session_changed() {
     show_pinned();
 }
 
+namespace {
+
+/// Whether a view draws one head of each stage, or their mean.
+bool draws_one_head(ViewKind view) {
+    return view == ViewKind::pipeline || view == ViewKind::compare || view == ViewKind::step;
+}
+
+/// The only stage of pairs that the shown view draws; nullptr: it draws those that lead to it, too.
+const StageInfo* stage_drawn_alone(const Trace& trace, const Presentation& shown) {
+    if (shown.view == ViewKind::heads) return surveyed_stage(trace, shown).info;
+    if (shown.view != ViewKind::lines) return nullptr;
+    const Stage* stage = lines_stage(trace, shown.stage);
+    return stage ? stage->info : nullptr;
+}
+
+}  // namespace
+
 /// Makes traces ready to draw as the session presents them.
 void Document::prepare() {
     const Presentation& shown = session_.presentation;
+    WantedPictures pictures{
+        .percentiles = shown.range.kind == RangeChoice::Kind::percentile,
+        .other_heads = !draws_one_head(shown.view),
+        .stage = trace() ? stage_drawn_alone(*trace(), shown) : nullptr,
+    };
     const auto prepare_for = [&](SlotName slot, const HeadChoice& head) {
-        const bool percentiles = shown.range.kind == RangeChoice::Kind::percentile;
-        const bool other_heads = shown.view != ViewKind::pipeline || compares_heads_;
-        worker_.prepare_for(slot, {head, percentiles, other_heads}, shown.wants_gradients());
+        pictures.head = head;
+        worker_.prepare_for(slot, pictures, shown.wants_gradients());
     };
     prepare_for(SlotName::live, shown.head);
     prepare_for(SlotName::beside, shown.head);
@@ -418,7 +439,10 @@ bool Document::update() {
         take(std::move(*result));
         news = true;
     }
-    if (news) ask_for_shown();
+    if (news) {
+        prepare();
+        ask_for_shown();
+    }
     overview();
     find_links();
     const bool compared = comparer_.update(), surveyed = surveyor_.update(), swept = sweeper_.update(),

@@ -51,8 +51,16 @@ bool is_ready(const Buffer& buffer, int head, bool percentiles) {
            (!percentiles || buffer.known_percentiles(head));
 }
 
+/// Whether a stage is wanted, or was kept all the same.
+bool is_drawn(const Stage& stage, const WantedPictures& wanted) {
+    if (!wanted.stage || wanted.stage == stage.info) return true;
+    for (int h = 0; h < stage.shape().heads; ++h)
+        if (stage.buffer.is_omitted(h)) return false;
+    return true;
+}
+
 bool is_ready(const Stage& stage, const WantedPictures& wanted) {
-    if (stage.buffer.on_demand()) return true;
+    if (stage.buffer.on_demand() || !is_drawn(stage, wanted)) return true;
     const HeadChoice head = head_on_screen(stage, wanted.head);
     if (head.kind == HeadChoice::Kind::one) return is_ready(stage.buffer, head.head, wanted.percentiles);
     const Buffer* mean = stage.buffer.known_mean();
@@ -72,6 +80,7 @@ void make_ready(const Stage& stage, const WantedPictures& wanted, const std::sto
         stage.buffer.mean(cancel);
         return;
     }
+    if (!is_drawn(stage, wanted)) return;
     const HeadChoice head = head_on_screen(stage, wanted.head);
     if (head.kind == HeadChoice::Kind::one) return make_ready(stage.buffer, head.head, wanted.percentiles);
     stage.buffer.range();

@@ -13,9 +13,10 @@ namespace attnscope {
 
 /// The pictures of a trace that are drawn.
 struct WantedPictures {
-    HeadChoice head = {};      ///< one head, or the mean over heads
-    bool percentiles = false;  ///< whether their colors go from the 1st to the 99th percentile
-    bool other_heads = false;  ///< whether all other heads are read as well
+    HeadChoice head = {};              ///< one head, or the mean over heads
+    bool percentiles = false;          ///< whether their colors go from the 1st to the 99th percentile
+    bool other_heads = false;          ///< whether all other heads are read as well
+    const StageInfo* stage = nullptr;  ///< of stages of pairs this one, in every layer; nullptr: all
     bool operator==(const WantedPictures&) const = default;
 };
 

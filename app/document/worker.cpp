@@ -38,12 +38,14 @@ struct Wanted {
     bool operator==(const Wanted&) const = default;
 };
 
-/// What evaluate() is to find out, and which head's values it keeps of large stages; gradients read all.
-Watched watched(const Wanted& wanted) {
-    Watched result{.ranges = true};
-    const HeadChoice& head = wanted.pictures.head;
-    if (head.kind == HeadChoice::Kind::one && !wanted.gradients && !wanted.pictures.other_heads)
-        result.head = head.head;
+/// What evaluate() is to find out, and what it keeps of stages of at least so many cells; gradients read all.
+Watched watched(const Wanted& wanted, std::size_t least_cells) {
+    Watched result{.ranges = true, .least_cells = least_cells};
+    if (wanted.gradients) return result;
+    const WantedPictures& pictures = wanted.pictures;
+    result.stage = pictures.stage;
+    if (pictures.head.kind == HeadChoice::Kind::one && !pictures.other_heads)
+        result.head = pictures.head.head;
     return result;
 }
 
@@ -449,7 +451,7 @@ WorkResult Worker::Shared::evaluate_newest(std::unique_lock<std::mutex>& lock, S
     EvaluateOptions options = options_;
     options.cancel = cancel_.get_token();
     options.backend = card.get();
-    options.watched = watched(wanted);
+    options.watched = watched(wanted, options_.watched.least_cells);
     lock.unlock();
     WorkResult result{.slot = slot};
     std::string lost, notice;

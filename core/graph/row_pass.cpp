@@ -145,8 +145,10 @@ private:
 
 /// Whether values of this head are kept.
 bool keeps(const PassNode& node, const Shape& shape, int head, const Watched& watched) {
-    return !watched.head || node.is_read_outside || shape.size() < watched.least_cells ||
-           !is_of_pairs(*node.key.stage) || head == std::min(*watched.head, shape.heads - 1);
+    const bool is_large = is_of_pairs(*node.key.stage) && shape.size() >= watched.least_cells;
+    if (!is_large || node.is_read_outside) return true;
+    return (!watched.stage || watched.stage == node.key.stage) &&
+           (!watched.head || head == std::min(*watched.head, shape.heads - 1));
 }
 
 /// The result of a node while blocks of it are computed, each by one thread.

@@ -36,8 +36,8 @@ struct PassResult {
 };
 
 /// Computes the results of a pass, bit for bit as forward() computes each alone. Where `options.watched`
-/// says so, ranges are found on the way, and large results of pairs that only the pass reads keep the values
-/// of the watched head alone; others are computed again when they are asked for. Throws Canceled.
+/// says so, ranges are found on the way, and large results of pairs that only the pass reads keep what is
+/// watched alone; other values are computed again when they are asked for. Throws Canceled.
 std::vector<PassResult> run_pass(const std::vector<PassNode>& nodes, const EvaluateOptions& options);
 
 }  // namespace attnscope

@@ -10,6 +10,7 @@
 namespace attnscope {
 
 class Backend;
+struct StageInfo;
 
 /// When values are computed on demand, and how much of them is kept.
 struct OnDemandSizes {
@@ -17,11 +18,11 @@ struct OnDemandSizes {
     std::size_t kept_cells = std::size_t{1} << 24;  ///< of the largest pooled level that a survey keeps
 };
 
-/// What is read right after the evaluation.
+/// What is read right after the evaluation. Stages of pairs of at least `least_cells` keep nothing else.
 struct Watched {
-    bool ranges = false;           ///< of masks and of stages that a pass computes
-    std::optional<int> head = {};  ///< from 0; nullopt: all
-    /// Stages of pairs of at least so many cells keep the values of `head` alone.
+    bool ranges = false;               ///< of masks and of stages that a pass computes
+    std::optional<int> head = {};      ///< from 0; nullopt: all
+    const StageInfo* stage = nullptr;  ///< in any layer; nullptr: all
     std::size_t least_cells = std::size_t{1} << 23;
 };
 
