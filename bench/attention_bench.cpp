@@ -4,6 +4,8 @@
 
 #include <cmath>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "bench/random_tensor.h"
 #include "core/cpu/kernels.h"
@@ -14,7 +16,8 @@ namespace attnscope {
 namespace {
 
 /// Multi-head self-attention of X (N × d) without a mask, its memory allocated once: every head's weights
-/// (heads × N × N) and the output (N × d) are kept, the scores are not.
+/// (heads × N × N) and the output (N × d) are kept, the scores are not. The parameters are transposed once,
+/// as evaluate() keeps them; the keys each time.
 class ForwardPass {
 public:
     ForwardPass(int N, int d, int heads)
@@ -27,23 +30,41 @@ public:
           QKV_({3, N, d}),
           weights_({heads, N, N, true}),
           concat_({1, N, d}),
-          output_({1, N, d}) {}
+          output_({1, N, d}) {
+        for (int i = 0; i < 3; ++i) packed_qkv_.push_back(transposed(std::as_const(W_qkv_).head(i)));
+        packed_o_.push_back(transposed(std::as_const(W_o_).head(0)));
+        packed_keys_.resize(static_cast<std::size_t>(heads));
+    }
 
     void run() {
-        project(X_, W_qkv_, QKV_);
+        project(X_, W_qkv_, packed_qkv_, QKV_);
         const int width = d_ / heads_;
+        const Tensor& QKV = QKV_;
+        for (int h = 0; h < heads_; ++h) {
+            const auto K = QKV.head(1).middleCols(Eigen::Index{h} * width, width);
+            if (is_worth_transposing(K)) packed_keys_[static_cast<std::size_t>(h)] = transposed(K);
+        }
         for_row_blocks({heads_, N_, 2.0 * N_ * width + k_softmax_work * N_},
                        [&](const RowBlock& block) { attend(block, block.head * width, width); });
-        project(concat_, W_o_, output_);
+        project(concat_, W_o_, packed_o_, output_);
     }
 
 private:
     /// y = x Wᵀ for each of the matrices W (one for Q, K and V each, or W_o).
-    void project(const Tensor& x, const Tensor& W, Tensor& y) const {
+    void project(const Tensor& x, const Tensor& W, const std::vector<Matrix>& packed, Tensor& y) const {
         const RowLoop loop{W.shape().heads, N_, static_cast<double>(d_) * d_};
         for_row_blocks(loop, [&](const RowBlock& block) {
-            product_transposed(block.of(x.head(0)), W.head(block.head), block.of(y.head(block.head)));
+            multiply(block.of(x.head(0)), W.head(block.head), packed[static_cast<std::size_t>(block.head)],
+                     block.of(y.head(block.head)));
         });
+    }
+
+    /// out = A Bᵀ, as operations multiply.
+    static void multiply(const ConstStrided& A, const ConstStrided& B, const Matrix& packed, Strided out) {
+        if (is_worth_transposing(B))
+            product(A, packed, out);
+        else
+            product_transposed(A, B, out);
     }
 
     /// Some queries of the head whose columns start at `column`.
@@ -51,8 +72,8 @@ private:
         const Tensor& QKV = QKV_;
         MatrixView weights = block.of(weights_.head(block.head));
         const ConstMatrixView scores(weights.data(), weights.rows(), weights.cols());
-        product_transposed(block.of(QKV.head(0)).middleCols(column, width),
-                           QKV.head(1).middleCols(column, width), weights);
+        multiply(block.of(QKV.head(0)).middleCols(column, width), QKV.head(1).middleCols(column, width),
+                 packed_keys_[static_cast<std::size_t>(block.head)], weights);
         scale_rows(scores, static_cast<float>(1 / std::sqrt(width)), 1, weights);
         softmax_rows(scores, weights);
         product(weights, QKV.head(2).middleCols(column, width),
@@ -61,6 +82,7 @@ private:
 
     int N_, d_, heads_;
     Tensor X_, W_qkv_, W_o_;
+    std::vector<Matrix> packed_qkv_, packed_o_, packed_keys_;
     Tensor QKV_, weights_, concat_, output_;
 };
 

@@ -30,9 +30,9 @@ void acquire(const void*) {}
 void release(const void*) {}
 #endif
 
-// A product packs its right operand once per block: fewer rows waste time on packing, more rows leave threads
-// without work. A block also takes no longer than some 20 ms, after which it can be canceled.
-constexpr Eigen::Index k_blocks = 8, k_least_rows = 64, k_most_rows = 256;
+// Rows of 2,048 numbers that pass from operation to operation stay in a core's own cache; fewer make products
+// slower. A block also takes no longer than some 20 ms, after which it can be canceled.
+constexpr Eigen::Index k_most_rows = 64;
 constexpr double k_most_work = RowLoop::k_heavy * k_most_rows;
 
 constexpr double k_smallest_parallel_work = 1 << 20;
@@ -41,7 +41,6 @@ constexpr double k_smallest_parallel_work = 1 << 20;
 
 Eigen::Index RowLoop::rows_per_block() const {
     Eigen::Index count = k_most_rows;
-    while (count > k_least_rows && count * k_blocks > heads * rows) count /= 2;
     while (count > 1 && static_cast<double>(count) * work_per_row > k_most_work) count /= 2;
     return count;
 }

@@ -32,7 +32,7 @@ struct RowLoop {
     double work_per_row = 0;  ///< multiply-adds, or the equivalent time
     std::stop_token cancel = {};
 
-    /// A block of so much work a row has fewer rows than `heads` and `rows` alone would give it.
+    /// A block of more work a row has fewer rows than others.
     static constexpr double k_heavy = 1 << 20;
     Eigen::Index rows_per_block() const;
     Eigen::Index blocks_per_head() const { return (rows + rows_per_block() - 1) / rows_per_block(); }

@@ -8,9 +8,7 @@
 
 namespace attnscope::op {
 
-void DotProduct::rows(const RowWork& in, MatrixView out) const {
-    product_transposed(in.rows(0), in.head(1), out);
-}
+void DotProduct::rows(const RowWork& in, MatrixView out) const { in.multiply_transposed(in.rows(0), 1, out); }
 
 void DotProduct::cells(const RegionWork& in, MatrixView out) const {
     product_transposed(in.whole_rows(0, in.region.row, in.region.rows),

@@ -9,7 +9,7 @@ void GeneralScore::rows(const RowWork& in, MatrixView out) const {
     const ConstMatrixView Q = in.rows(0);
     Matrix QW = Matrix::Zero(Q.rows(), in.head(2).cols());
     add_product(Q, in.head(2), QW);
-    product_transposed(QW, in.head(1), out);
+    in.multiply_transposed(QW, 1, out);
 }
 
 void GeneralScore::cells(const RegionWork& in, MatrixView out) const {

@@ -8,7 +8,7 @@
 namespace attnscope::op {
 
 void Linear::rows(const RowWork& in, MatrixView out) const {
-    product_transposed(in.rows(0), in.head(1), out);
+    in.multiply_transposed(in.rows(0), 1, out);
     if (in.count() > 2) out.rowwise() += in.head(2).row(0);
 }
 

@@ -6,7 +6,7 @@
 namespace attnscope::op {
 
 void LocationScore::rows(const RowWork& in, MatrixView out) const {
-    product_transposed(in.rows(0), in.head(1), out);
+    in.multiply_transposed(in.rows(0), 1, out);
 }
 
 void LocationScore::backward(const Backward& at) const {

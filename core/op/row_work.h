@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 
+#include "core/cpu/kernels.h"
 #include "core/cpu/row_blocks.h"
 #include "core/tensor/buffer.h"
 
@@ -40,6 +41,13 @@ struct RowWork {
         assert(inputs[input].whole);  // else the operation's reads_rows() is wrong
         const Buffer& whole = *inputs[input].whole;
         return whole.head(head_of(whole));
+    }
+    /// out = A Bᵀ for an input B, which is transposed once for all blocks of rows.
+    void multiply_transposed(const ConstStrided& A, std::size_t input, Strided out) const {
+        const ConstMatrixView B = head(input);
+        if (!is_worth_transposing(B)) return product_transposed(A, B, out);
+        const Buffer& whole = *inputs[input].whole;
+        product(A, whole.packed(head_of(whole), transposed), out);
     }
 
 private:

@@ -65,18 +65,30 @@ Matrix softmax(const Matrix& x) {
 }
 
 TEST(KernelsTest, AProductOfAnyShapeIsTheSumOfProducts) {
+    const auto expect_both = [](int n, int k, int m) {
+        const Matrix A = random_matrix(n, k, 1), B = random_matrix(k, m, 2);
+        const Matrix transposed = B.transpose();
+        Matrix out = Matrix::Constant(n, m, k_nan);
+        product(A, B, out);
+        expect_product(A, B, out);
+        out.setConstant(k_nan);
+        product_transposed(A, transposed, out);
+        expect_product(A, B, out);
+    };
     for (const int n : k_odd_sizes)
         for (const int k : k_odd_sizes)
-            for (const int m : {1, 3, 16, 65}) {
-                const Matrix A = random_matrix(n, k, 1), B = random_matrix(k, m, 2);
-                const Matrix transposed = B.transpose();
-                Matrix out = Matrix::Constant(n, m, k_nan);
-                product(A, B, out);
-                expect_product(A, B, out);
-                out.setConstant(k_nan);
-                product_transposed(A, transposed, out);
-                expect_product(A, B, out);
-            }
+            for (const int m : {1, 3, 16, 65}) expect_both(n, k, m);
+    for (const int n : {1, 64, 131})
+        for (const int m : {255, 256, 257, 600}) expect_both(n, 17, m);
+}
+
+TEST(KernelsTest, ATransposedMatrixIsOfTheSameNumbers) {
+    for (const int n : k_odd_sizes)
+        for (const int m : {1, 3, 16, 65, 300}) {
+            const Matrix whole = random_matrix(n, m + 7, 1);
+            EXPECT_TRUE(same_bits(transposed(whole.middleCols(3, m)), whole.middleCols(3, m).transpose()))
+                << n << " " << m;
+        }
 }
 
 TEST(KernelsTest, AProductWithFewNumbersOnTheRightIsRoundedOnce) {
