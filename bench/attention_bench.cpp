@@ -33,7 +33,7 @@ public:
           output_({1, N, d}) {
         for (int i = 0; i < 3; ++i) packed_qkv_.push_back(transposed(std::as_const(W_qkv_).head(i)));
         packed_o_.push_back(transposed(std::as_const(W_o_).head(0)));
-        packed_keys_.resize(static_cast<std::size_t>(heads));
+        packed_keys_.assign(static_cast<std::size_t>(heads), Matrix(d / heads, N));
     }
 
     void run() {
@@ -42,7 +42,8 @@ public:
         const Tensor& QKV = QKV_;
         for (int h = 0; h < heads_; ++h) {
             const auto K = QKV.head(1).middleCols(Eigen::Index{h} * width, width);
-            if (is_worth_transposing(K)) packed_keys_[static_cast<std::size_t>(h)] = transposed(K);
+            Matrix& packed = packed_keys_[static_cast<std::size_t>(h)];
+            if (is_worth_transposing(K)) transpose(K, packed);
         }
         for_row_blocks({heads_, N_, 2.0 * N_ * width + k_softmax_work * N_},
                        [&](const RowBlock& block) { attend(block, block.head * width, width); });
@@ -50,6 +51,12 @@ public:
     }
 
 private:
+    static Matrix transposed(const ConstStrided& B) {
+        Matrix result(B.cols(), B.rows());
+        transpose(B, result);
+        return result;
+    }
+
     /// y = x Wᵀ for each of the matrices W (one for Q, K and V each, or W_o).
     void project(const Tensor& x, const Tensor& W, const std::vector<Matrix>& packed, Tensor& y) const {
         const RowLoop loop{W.shape().heads, N_, static_cast<double>(d_) * d_};

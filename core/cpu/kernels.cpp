@@ -292,32 +292,33 @@ void product(const ConstStrided& A, const ConstStrided& B, Strided out) {
 }
 
 void product_transposed(const ConstStrided& A, const ConstStrided& B, Strided out) {
-    if (is_small(B))
-        small_product(A, B.data(), 1, B.outerStride(), out);
-    else if (A.rows() >= k_rows_worth_transposing)
-        product(A, transposed(B), out);
-    else
+    if (is_small(B)) return small_product(A, B.data(), 1, B.outerStride(), out);
+    if (is_large(A, out)) return large_product(Take::plain, A, Take::transposed, B, 0, out);
+    if (A.rows() < k_rows_worth_transposing) {
         out.noalias() = A * B.transpose();
+        return;
+    }
+    Matrix columns(B.cols(), B.rows());
+    transpose(B, columns);
+    product(A, columns, out);
 }
 
 bool is_worth_transposing(const ConstStrided& B) { return !is_small(B); }
 
-Matrix transposed(const ConstStrided& B) {
-    Matrix result(B.cols(), B.rows());
+void transpose(const ConstStrided& B, Strided out) {
 #ifdef ATTNSCOPE_XSMM
-    libxsmm_otrans(result.data(), B.data(), sizeof(float), static_cast<int>(B.cols()),
+    libxsmm_otrans(out.data(), B.data(), sizeof(float), static_cast<int>(B.cols()),
                    static_cast<int>(B.rows()), static_cast<int>(B.outerStride()),
-                   static_cast<int>(result.outerStride()));
+                   static_cast<int>(out.outerStride()));
 #else
     constexpr Eigen::Index k_side = 16;  // of a square that stays in the cache
     for (Eigen::Index j = 0; j < B.cols(); j += k_side)
         for (Eigen::Index i = 0; i < B.rows(); i += k_side) {
             const Eigen::Index rows = std::min(k_side, B.rows() - i),
                                columns = std::min(k_side, B.cols() - j);
-            result.block(j, i, columns, rows) = B.block(i, j, rows, columns).transpose();
+            out.block(j, i, columns, rows) = B.block(i, j, rows, columns).transpose();
         }
 #endif
-    return result;
 }
 
 void add_product(const ConstStrided& A, const ConstStrided& B, Strided sum) {

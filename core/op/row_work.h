@@ -47,7 +47,7 @@ struct RowWork {
         const ConstMatrixView B = head(input);
         if (!is_worth_transposing(B)) return product_transposed(A, B, out);
         const Buffer& whole = *inputs[input].whole;
-        product(A, whole.packed(head_of(whole), transposed), out);
+        product(A, whole.transposed(head_of(whole), transpose), out);
     }
 
 private:

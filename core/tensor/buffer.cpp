@@ -149,7 +149,7 @@ struct Buffer::State {
         Fact<std::pair<float, float>> percentiles;
         Fact<std::vector<float>> row_largest;
         Fact<std::vector<float>> column_largest;
-        Fact<Matrix> packed;
+        Fact<std::optional<Tensor>> transposed;
         Copies<Matrix> rows;              ///< by block of rows
         Copies<Eigen::VectorXf> columns;  ///< by column
         std::mutex computing;             ///< of `values` if they were not kept
@@ -263,9 +263,17 @@ Buffer::~Buffer() = default;
 const Shape& Buffer::shape() const { return state_->shape; }
 const Tensor& Buffer::host() const { return state_->host(); }
 ConstMatrixView Buffer::head(int head) const { return state_->values_of_head(head); }
-const Matrix& Buffer::packed(int head, const std::function<Matrix(ConstMatrixView)>& pack) const {
-    return state_->of_head(head).packed.get([&] { return pack(this->head(head)); });
+
+ConstMatrixView Buffer::transposed(
+    int head, const std::function<void(const ConstMatrixView& from, MatrixView to)>& transpose) const {
+    const std::optional<Tensor>& result = state_->of_head(head).transposed.get([&] {
+        std::optional<Tensor> made(Shape{.heads = 1, .rows = shape().columns, .columns = shape().rows});
+        transpose(this->head(head), made->head(0));
+        return made;
+    });
+    return std::as_const(*result).head(0);
 }
+
 bool Buffer::is_on_device() const { return state_->is_on_device; }
 bool Buffer::is_here() const { return state_->is_here; }
 bool Buffer::is_omitted(int head) const { return state_->omitted && !state_->has_head(head); }

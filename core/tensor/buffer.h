@@ -135,8 +135,9 @@ public:
     const Tensor& host() const;
     /// The values of one head.
     ConstMatrixView head(int head) const;
-    /// The values of one head in another form, as `pack` makes it at the first call; always the same `pack`.
-    const Matrix& packed(int head, const std::function<Matrix(ConstMatrixView)>& pack) const;
+    /// The transpose of one head, columns × rows, which `transpose` writes at the first call.
+    ConstMatrixView transposed(
+        int head, const std::function<void(const ConstMatrixView& from, MatrixView to)>& transpose) const;
     /// Whether the values of a head were not kept, and nothing has asked for all of them.
     bool is_omitted(int head) const;
     /// A block of rows of an omitted head, computed or kept from a moment ago.

@@ -10,8 +10,9 @@
 namespace attnscope {
 namespace {
 
-constexpr std::size_t k_huge_page = std::size_t{2} << 20;
-constexpr std::align_val_t k_aligned{64}, k_page_aligned{k_huge_page};
+constexpr std::size_t k_huge_page = std::size_t{2} << 20, k_page = std::size_t{4} << 10;
+constexpr std::size_t k_least_kept = std::size_t{256}
+                                     << 10;  ///< of smaller ones the system keeps some itself
 
 // Under the address sanitizer nothing is kept, so that it detects uses of freed memory.
 #if defined(__SANITIZE_ADDRESS__)
@@ -27,15 +28,20 @@ constexpr std::size_t k_most_kept = std::size_t{256} << 20;
 #endif
 
 std::size_t bytes_of(std::size_t count) { return count * sizeof(float) + 1; }
-bool is_large(std::size_t bytes) { return bytes >= k_huge_page; }
-std::size_t whole_pages(std::size_t bytes) { return (bytes + k_huge_page - 1) / k_huge_page * k_huge_page; }
+bool is_kept(std::size_t bytes) { return bytes >= k_least_kept; }
+bool is_huge(std::size_t bytes) { return bytes >= k_huge_page; }
+std::size_t whole_pages(std::size_t bytes) {
+    const std::size_t page = is_huge(bytes) ? k_huge_page : k_page;
+    return (bytes + page - 1) / page * page;
+}
+std::align_val_t alignment(std::size_t bytes) { return std::align_val_t{is_huge(bytes) ? k_huge_page : 64}; }
 
 struct Block {
     void* memory;
     std::size_t bytes;
 };
 
-/// Large blocks that were freed, the oldest first.
+/// Blocks that were freed, the oldest first.
 class KeptBlocks {
 public:
     /// nullptr if there is none of this size.
@@ -55,7 +61,7 @@ public:
         bytes_ += block.bytes;
         while (bytes_ > k_most_kept) {
             bytes_ -= blocks_.front().bytes;
-            ::operator delete(blocks_.front().memory, k_page_aligned);
+            ::operator delete(blocks_.front().memory, alignment(blocks_.front().bytes));
             blocks_.pop_front();
         }
     }
@@ -75,21 +81,24 @@ KeptBlocks& kept() {
 }  // namespace
 
 float* allocate_floats(std::size_t count) {
-    if (!is_large(bytes_of(count))) return static_cast<float*>(::operator new(bytes_of(count), k_aligned));
-    const std::size_t bytes = whole_pages(bytes_of(count));
-    if (void* const again = kept().take(bytes)) return static_cast<float*>(again);
-    void* const memory = ::operator new(bytes, k_page_aligned);
+    std::size_t bytes = bytes_of(count);
+    if (is_kept(bytes)) {
+        bytes = whole_pages(bytes);
+        if (void* const again = kept().take(bytes)) return static_cast<float*>(again);
+    }
+    void* const memory = ::operator new(bytes, alignment(bytes));
 #ifdef MADV_HUGEPAGE
-    madvise(memory, bytes, MADV_HUGEPAGE);  // a wish: nothing depends on it
+    if (is_huge(bytes)) madvise(memory, bytes, MADV_HUGEPAGE);  // a wish: nothing depends on it
 #endif
     return static_cast<float*>(memory);
 }
 
 void free_floats(float* floats, std::size_t count) noexcept {
-    if (!is_large(bytes_of(count)))
-        ::operator delete(floats, k_aligned);
+    const std::size_t bytes = bytes_of(count);
+    if (is_kept(bytes))
+        kept().keep({floats, whole_pages(bytes)});
     else
-        kept().keep({floats, whole_pages(bytes_of(count))});
+        ::operator delete(floats, alignment(bytes));
 }
 
 }  // namespace attnscope
