@@ -276,10 +276,11 @@ const StageInfo* stage_drawn_alone(const Trace& trace, const Presentation& shown
 /// Makes traces ready to draw as the session presents them.
 void Document::prepare() {
     const Presentation& shown = session_.presentation;
+    const Slot* live = slot(SlotName::live);
     WantedPictures pictures{
         .percentiles = shown.range.kind == RangeChoice::Kind::percentile,
         .other_heads = !draws_one_head(shown.view),
-        .stage = trace() ? stage_drawn_alone(*trace(), shown) : nullptr,
+        .stage = live && live->trace ? stage_drawn_alone(*live->trace, shown) : nullptr,
     };
     const auto prepare_for = [&](SlotName slot, const HeadChoice& head) {
         pictures.head = head;
