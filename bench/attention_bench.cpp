@@ -43,7 +43,7 @@ public:
         for (int h = 0; h < heads_; ++h) {
             const auto K = QKV.head(1).middleCols(Eigen::Index{h} * width, width);
             Matrix& packed = packed_keys_[static_cast<std::size_t>(h)];
-            if (is_worth_transposing(K)) transpose(K, packed);
+            if (is_worth_transposing(QKV.head(0), K)) transpose(K, packed);
         }
         for_row_blocks({heads_, N_, 2.0 * N_ * width + k_softmax_work * N_},
                        [&](const RowBlock& block) { attend(block, block.head * width, width); });
@@ -68,7 +68,7 @@ private:
 
     /// out = A Bᵀ, as operations multiply.
     static void multiply(const ConstStrided& A, const ConstStrided& B, const Matrix& packed, Strided out) {
-        if (is_worth_transposing(B))
+        if (is_worth_transposing(A, B))
             product(A, packed, out);
         else
             product_transposed(A, B, out);

@@ -263,12 +263,13 @@ bool draws_one_head(ViewKind view) {
     return view == ViewKind::pipeline || view == ViewKind::compare || view == ViewKind::step;
 }
 
-/// The only stage of pairs that the shown view draws; nullptr: it draws those that lead to it, too.
+/// The only stage of pairs that the shown view draws; nullptr: it draws those that lead to it, too, as the
+/// pipeline does, which is shown where there is nothing for another view.
 const StageInfo* stage_drawn_alone(const Trace& trace, const Presentation& shown) {
-    if (shown.view == ViewKind::heads) return surveyed_stage(trace, shown).info;
-    if (shown.view != ViewKind::lines) return nullptr;
-    const Stage* stage = lines_stage(trace, shown.stage);
-    return stage ? stage->info : nullptr;
+    const Stage* stage = nullptr;
+    if (shown.view == ViewKind::heads) stage = &surveyed_stage(trace, shown);
+    if (shown.view == ViewKind::lines) stage = lines_stage(trace, shown.stage);
+    return stage && is_of_pairs(*stage->info) ? stage->info : nullptr;
 }
 
 }  // namespace

@@ -2,10 +2,6 @@
 
 #include <dnnl.h>
 
-#ifdef ATTNSCOPE_XSMM
-#include <libxsmm.h>
-#endif
-
 #ifdef __AVX512F__
 #include <immintrin.h>
 #endif
@@ -243,82 +239,45 @@ void large_product(Take a, const ConstStrided& A, Take b, const ConstStrided& B,
     if (status != dnnl_success) throw std::logic_error("dnnl_sgemm was called with wrong arguments");
 }
 
-#ifdef ATTNSCOPE_XSMM
-
-/// out = A B by code that LIBXSMM makes for these shapes, or has made. False, and nothing done, where it
-/// makes none or oneDNN's is faster, as measured: without AVX-512.
-bool generated_product(const ConstStrided& A, const ConstStrided& B, Strided out) {
-    static const bool is_faster = libxsmm_get_target_archid() >= LIBXSMM_X86_AVX512;
-    if (!is_faster || A.size() == 0) return false;
-    // A part of B stays in the cache while rows pass it; more rows at once were slower from 512 columns on.
-    constexpr Eigen::Index k_rows = 64, k_columns = 256;
-    const auto inner = static_cast<int>(A.cols()), from_a = static_cast<int>(A.outerStride()),
-               from_b = static_cast<int>(B.outerStride()), to = static_cast<int>(out.outerStride());
-    constexpr float k_one = 1, k_zero = 0;
-    for (Eigen::Index j = 0; j < out.cols(); j += k_columns) {
-        const auto columns = static_cast<int>(std::min(k_columns, out.cols() - j));
-        for (Eigen::Index i = 0; i < out.rows(); i += k_rows) {
-            const auto rows = static_cast<int>(std::min(k_rows, out.rows() - i));
-            // It counts by columns: Bᵀ Aᵀ = outᵀ.
-            const libxsmm_smmfunction multiply = libxsmm_smmdispatch(columns, rows, inner, &from_b, &from_a,
-                                                                     &to, &k_one, &k_zero, nullptr, nullptr);
-            if (!multiply) return false;
-            multiply(B.data() + j, A.row(i).data(), out.row(i).data() + j);
-        }
-    }
-    return true;
+/// The same where neither operand is transposed, which oneDNN packs in less time.
+constexpr Eigen::Index k_least_plain = 32;
+bool is_large_plain(const ConstStrided& A, const Strided& out) {
+    return out.rows() >= k_least_plain && out.cols() >= k_least_plain && A.size() > 0;
 }
-
-#else
-
-bool generated_product(const ConstStrided&, const ConstStrided&, Strided) { return false; }
-
-#endif
-
-/// Rows from which on it pays to transpose B for them alone.
-constexpr Eigen::Index k_rows_worth_transposing = 8;
 
 }  // namespace
 
 void product(const ConstStrided& A, const ConstStrided& B, Strided out) {
     if (is_small(B))
         small_product(A, B.data(), B.outerStride(), 1, out);
-    else if (generated_product(A, B, out))
-        return;
-    else if (is_large(A, out))
+    else if (is_large_plain(A, out))
         large_product(Take::plain, A, Take::plain, B, 0, out);
     else
         out.noalias() = A * B;
 }
 
 void product_transposed(const ConstStrided& A, const ConstStrided& B, Strided out) {
-    if (is_small(B)) return small_product(A, B.data(), 1, B.outerStride(), out);
-    if (is_large(A, out)) return large_product(Take::plain, A, Take::transposed, B, 0, out);
-    if (A.rows() < k_rows_worth_transposing) {
+    if (is_small(B))
+        small_product(A, B.data(), 1, B.outerStride(), out);
+    else if (is_large(A, out))
+        large_product(Take::plain, A, Take::transposed, B, 0, out);
+    else
         out.noalias() = A * B.transpose();
-        return;
-    }
-    Matrix columns(B.cols(), B.rows());
-    transpose(B, columns);
-    product(A, columns, out);
 }
 
-bool is_worth_transposing(const ConstStrided& B) { return !is_small(B); }
+bool is_worth_transposing(const ConstStrided& A, const ConstStrided& B) {
+    return !is_small(B) && A.rows() >= k_least_plain && B.rows() >= k_least_plain;
+}
 
 void transpose(const ConstStrided& B, Strided out) {
-#ifdef ATTNSCOPE_XSMM
-    libxsmm_otrans(out.data(), B.data(), sizeof(float), static_cast<int>(B.cols()),
-                   static_cast<int>(B.rows()), static_cast<int>(B.outerStride()),
-                   static_cast<int>(out.outerStride()));
-#else
     constexpr Eigen::Index k_side = 16;  // of a square that stays in the cache
     for (Eigen::Index j = 0; j < B.cols(); j += k_side)
         for (Eigen::Index i = 0; i < B.rows(); i += k_side) {
             const Eigen::Index rows = std::min(k_side, B.rows() - i),
                                columns = std::min(k_side, B.cols() - j);
-            out.block(j, i, columns, rows) = B.block(i, j, rows, columns).transpose();
+            for (Eigen::Index y = 0; y < columns; ++y)
+                for (Eigen::Index x = 0; x < rows; ++x) out(j + y, i + x) = B(i + x, j + y);
         }
-#endif
 }
 
 void add_product(const ConstStrided& A, const ConstStrided& B, Strided sum) {

@@ -21,8 +21,8 @@ using ConstStrided = Eigen::Ref<const Matrix, 0, Eigen::OuterStride<>>;
 void product(const ConstStrided& A, const ConstStrided& B, Strided out);
 /// out = A Bᵀ; A n × k, B m × k, out n × m, which overlaps neither.
 void product_transposed(const ConstStrided& A, const ConstStrided& B, Strided out);
-/// Whether it pays to keep Bᵀ for several product()s in place of product_transposed()s by B.
-bool is_worth_transposing(const ConstStrided& B);
+/// Whether product() by a Bᵀ that is kept for several As is faster than product_transposed() by B.
+bool is_worth_transposing(const ConstStrided& A, const ConstStrided& B);
 /// out = Bᵀ, which do not overlap.
 void transpose(const ConstStrided& B, Strided out);
 

@@ -33,7 +33,7 @@ struct RowLoop {
     std::stop_token cancel = {};
 
     /// A block of more work a row has fewer rows than others.
-    static constexpr double k_heavy = 1 << 20;
+    static constexpr double k_heavy = 1 << 22;
     Eigen::Index rows_per_block() const;
     Eigen::Index blocks_per_head() const { return (rows + rows_per_block() - 1) / rows_per_block(); }
     /// A block by its index among the blocks of all heads, one head after the other.

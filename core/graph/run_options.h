@@ -18,7 +18,8 @@ struct OnDemandSizes {
     std::size_t kept_cells = std::size_t{1} << 24;  ///< of the largest pooled level that a survey keeps
 };
 
-/// What is read right after the evaluation. Stages of pairs of at least `least_cells` keep nothing else.
+/// What is read right after the evaluation. Stages of pairs of at least `least_cells` keep nothing else,
+/// unless an operation needs it.
 struct Watched {
     bool ranges = false;               ///< of masks and of stages that a pass computes
     std::optional<int> head = {};      ///< from 0; nullopt: all

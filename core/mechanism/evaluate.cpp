@@ -48,7 +48,8 @@ struct Needed {
     std::size_t here = 0, on_card = 0;
 };
 
-/// Bytes of all values that are kept, and of what a survey keeps of those that are computed on demand.
+/// Bytes of all values that are kept, and of what a survey keeps of those that are computed on demand;
+/// without transposes of parameters and keys (Buffer::transposed), whose rows are short.
 Needed needed_bytes(const Graph& graph, const EvaluateOptions& options, bool has_card) {
     const std::vector<bool> on_demand = on_demand_values(graph, options.on_demand);
     Needed needed;

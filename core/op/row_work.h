@@ -45,7 +45,7 @@ struct RowWork {
     /// out = A Bᵀ for an input B, which is transposed once for all blocks of rows.
     void multiply_transposed(const ConstStrided& A, std::size_t input, Strided out) const {
         const ConstMatrixView B = head(input);
-        if (!is_worth_transposing(B)) return product_transposed(A, B, out);
+        if (!is_worth_transposing(A, B)) return product_transposed(A, B, out);
         const Buffer& whole = *inputs[input].whole;
         product(A, whole.transposed(head_of(whole), transpose), out);
     }

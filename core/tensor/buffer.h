@@ -135,7 +135,8 @@ public:
     const Tensor& host() const;
     /// The values of one head.
     ConstMatrixView head(int head) const;
-    /// The transpose of one head, columns × rows, which `transpose` writes at the first call.
+    /// The transpose of one head, columns × rows, which `transpose`, the same in each call, writes at the
+    /// first.
     ConstMatrixView transposed(
         int head, const std::function<void(const ConstMatrixView& from, MatrixView to)>& transpose) const;
     /// Whether the values of a head were not kept, and nothing has asked for all of them.

@@ -312,9 +312,12 @@ TEST(WorkerTest, AnEvaluationThatTakesLongerThanThoseBeforeItIsCanceledOnceThatI
     Experiment quick = slow(1, 400), longer = slow(2, 400), last = slow(3, 400);
     quick.attention.heads = last.attention.heads = 1;
     longer.attention.score = Score::additive;  // many times the work
-    const auto began = std::chrono::steady_clock::now();
-    evaluate(quick, {});
-    const auto took = std::chrono::steady_clock::now() - began;
+    std::chrono::nanoseconds took = 1min;
+    for (int i = 0; i < 4; ++i) {
+        const auto began = std::chrono::steady_clock::now();
+        evaluate(quick, {});
+        took = std::min<std::chrono::nanoseconds>(took, std::chrono::steady_clock::now() - began);
+    }
     Worker worker({}, {}, std::chrono::ceil<std::chrono::milliseconds>(4 * took));
     worker.request(SlotName::live, quick);
     worker.wait();

@@ -1,4 +1,6 @@
 // Of large stages only what is looked at is kept: the window shows the same as if everything was.
+#include <limits>
+
 #include "core/graph/stage_table.h"
 #include "tests/interface.h"
 
@@ -22,7 +24,7 @@ protected:
         start(std::move(session), 1024, 700);
     }
 
-    /// Shows a stage in a view, of other words than before, so that this is what the worker is asked for.
+    /// Shows a stage in a view, of another seed than before, so that this is what the worker is asked for.
     void show(ViewKind view, const StageInfo* stage, const HeadChoice& head, bool locks) {
         document().change([&](Session& s) {
             s.presentation.view = view;

@@ -44,6 +44,23 @@ public:
     mutable std::atomic<int> calls = 0;
 };
 
+TEST(BufferTest, AHeadIsTransposedOnceAndAfterAnErrorAgain) {
+    const Buffer buffer(
+        tensor({.heads = 2, .rows = 2, .columns = 3}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}));
+    int calls = 0;
+    const auto transpose = [&](const ConstMatrixView& from, MatrixView to) {
+        if (++calls == 1) throw std::runtime_error("once");
+        to = from.transpose();
+    };
+    EXPECT_THROW(buffer.transposed(1, transpose), std::runtime_error);
+    for (int i = 0; i < 2; ++i) {
+        const Matrix found = buffer.transposed(1, transpose), expected = buffer.head(1).transpose();
+        EXPECT_EQ(found, expected);
+    }
+    EXPECT_EQ(calls, 2);
+    EXPECT_THROW(buffer.transposed(2, transpose), std::out_of_range);
+}
+
 TEST(BufferTest, AnOmittedHeadThatCouldNotBeComputedIsTriedAgain) {
     const auto failing = std::make_shared<Failing>();
     const Buffer buffer(Shape{.heads = 1, .rows = 3, .columns = 2, .per_head = true},
