@@ -11,7 +11,7 @@ namespace attnscope {
 namespace {
 
 constexpr std::size_t k_huge_page = std::size_t{2} << 20, k_page = std::size_t{4} << 10;
-/// Of smaller ones the system keeps some itself.
+/// Smaller blocks are left to the system, which keeps some itself.
 constexpr std::size_t k_least_kept = std::size_t{256} << 10;
 
 // Under the address sanitizer nothing is kept, so that it detects uses of freed memory.
