@@ -239,7 +239,8 @@ void large_product(Take a, const ConstStrided& A, Take b, const ConstStrided& B,
     if (status != dnnl_success) throw std::logic_error("dnnl_sgemm was called with wrong arguments");
 }
 
-/// Whether it is for operands that are not transposed, which oneDNN packs in less time.
+/// Whether oneDNN's product of two operands that are not transposed, which it packs in less time, is faster
+/// than Eigen's.
 constexpr Eigen::Index k_least_plain = 32;
 bool is_large_plain(const ConstStrided& A, const Strided& out) {
     return out.rows() >= k_least_plain && out.cols() >= k_least_plain && A.size() > 0;
