@@ -2,10 +2,6 @@
 
 #include <dnnl.h>
 
-#ifdef __AVX512F__
-#include <immintrin.h>
-#endif
-
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -15,6 +11,8 @@
 #include <new>
 #include <stdexcept>
 
+#include "core/cpu/vectors.h"
+
 extern "C" void omp_set_num_threads(int);  // of OpenMP, whose header not every compiler has
 
 namespace attnscope {
@@ -23,138 +21,102 @@ namespace {
 constexpr float k_infinity = std::numeric_limits<float>::infinity();
 constexpr float k_nan = std::numeric_limits<float>::quiet_NaN();
 
-/// Cells that are processed together, on any instruction set: the compiler splits them to the machine's
-/// width. Sums along a row therefore group the same way on every machine and at every address. Passed by
-/// reference, because how such vectors are passed by value depends on the instruction set.
-using Lanes [[gnu::vector_size(64)]] = float;
-using BitLanes [[gnu::vector_size(64)]] = std::uint32_t;
-constexpr Eigen::Index k_lanes = 16;
-
 /// Replaces x ≤ 0, not NaN, by eˣ: 2ⁿ eʳ with n = round(x / ln 2) and a polynomial for eʳ (Cephes' expf, S.
-/// Moshier). −∞, and everything below −104, gives exactly 0.
-inline void exp_of_nonpositive(Lanes& x) {
+/// Moshier). −∞, and everything below −104, gives exactly 0. Each step is taken for all vectors before the
+/// next, so that none waits for its own last one.
+template <std::size_t count>
+[[gnu::always_inline]] inline void exp_together(Vector* x) {
     // 1.5 · 2²³: adding it rounds to a whole number, held in the lowest bits; 64 keeps 2ⁿ⁺⁶⁴ a normal number.
     constexpr float k_to_integer = 12582912 + 64;
-    x = x > -104.0f ? x : Lanes{} - 104.0f;
-    const Lanes shifted = x * 1.44269504f + k_to_integer;
-    const Lanes n = shifted - k_to_integer;
-    const Lanes r = (x - n * 0.693359375f) + n * 2.12194440e-4f;  // ln 2 in two parts
-    Lanes p = r * 1.9875691500e-4f + 1.3981999507e-3f;
-    p = p * r + 8.3334519073e-3f;
-    p = p * r + 4.1665795894e-2f;
-    p = p * r + 1.6666665459e-1f;
-    p = p * r + 5.0000001201e-1f;
-    p = p * (r * r) + r + 1.0f;
-    const BitLanes scaled = reinterpret_cast<BitLanes>(p) + (reinterpret_cast<BitLanes>(shifted) << 23);
-    x = reinterpret_cast<Lanes>(scaled) * 0x1p-64f;
+    constexpr float k_factors[] = {1.3981999507e-3f, 8.3334519073e-3f, 4.1665795894e-2f, 1.6666665459e-1f,
+                                   5.0000001201e-1f};
+    Vector shifted[count], r[count], p[count];
+    for (std::size_t i = 0; i < count; ++i) {
+        enlarge(x[i], Vector{} - 104.0f);
+        shifted[i] = x[i] * 1.44269504f + k_to_integer;
+    }
+    for (std::size_t i = 0; i < count; ++i) {
+        const Vector n = shifted[i] - k_to_integer;
+        r[i] = (x[i] - n * 0.693359375f) + n * 2.12194440e-4f;  // ln 2 in two parts
+    }
+    for (Vector& each : p) each = Vector{} + 1.9875691500e-4f;
+    for (const float factor : k_factors)
+        for (std::size_t i = 0; i < count; ++i) p[i] = p[i] * r[i] + factor;
+    for (std::size_t i = 0; i < count; ++i) p[i] = p[i] * (r[i] * r[i]) + r[i] + 1.0f;
+    for (std::size_t i = 0; i < count; ++i) {
+        const BitVector scaled =
+            reinterpret_cast<BitVector>(p[i]) + (reinterpret_cast<BitVector>(shifted[i]) << 23);
+        x[i] = reinterpret_cast<Vector>(scaled) * 0x1p-64f;
+    }
 }
-
-// The last cells of a row, fewer than k_lanes. Where an instruction reads and writes some lanes of a vector
-// it takes a tenth of the time; it gives the same bits.
-#ifdef __AVX512F__
-
-inline __mmask16 first(Eigen::Index count) { return static_cast<__mmask16>((1U << count) - 1); }
-
-/// `count` numbers, and −∞ in the lanes after them.
-inline void load_few(const float* x, Eigen::Index count, Lanes& cells) {
-    cells = _mm512_mask_loadu_ps(_mm512_set1_ps(-k_infinity), first(count), x);
-}
-/// Stores the first `count` lanes.
-inline void store_few(const Lanes& cells, Eigen::Index count, float* out) {
-    _mm512_mask_storeu_ps(out, first(count), cells);
-}
-
-#else
-
-inline void load_few(const float* x, Eigen::Index count, Lanes& cells) {
-    cells = Lanes{} - k_infinity;
-    std::memcpy(&cells, x, static_cast<std::size_t>(count) * sizeof(float));
-}
-inline void store_few(const Lanes& cells, Eigen::Index count, float* out) {
-    std::memcpy(out, &cells, static_cast<std::size_t>(count) * sizeof(float));
-}
-
-#endif
-
-/// Folds a vector in half, `join(a, b)` making a what both halves give, until one number is left.
-template <typename Join>
-float folded(const Lanes& lanes, const Join& join) {
-    using Half [[gnu::vector_size(32)]] = float;
-    using Quarter [[gnu::vector_size(16)]] = float;
-    Half halves[2];
-    std::memcpy(halves, &lanes, sizeof lanes);
-    join(halves[0], halves[1]);
-    Quarter quarters[2];
-    std::memcpy(quarters, &halves[0], sizeof halves[0]);
-    join(quarters[0], quarters[1]);
-    float numbers[4];
-    std::memcpy(numbers, &quarters[0], sizeof quarters[0]);
-    join(numbers[0], numbers[2]);
-    join(numbers[1], numbers[3]);
-    join(numbers[0], numbers[1]);
-    return numbers[0];
+/// Vectors whose exponentials fill the registers.
+constexpr Eigen::Index k_together = 4;
+template <std::size_t count>
+inline void exp_of_nonpositive(Vector (&x)[count]) {
+    constexpr std::size_t k_at_once = std::min(count, std::size_t{k_together});
+    static_assert(count % k_at_once == 0);
+    for (std::size_t first = 0; first < count; first += k_at_once) exp_together<k_at_once>(x + first);
 }
 
 /// The largest number, or NaN if there is one.
 float largest_of(const float* x, Eigen::Index n) {
-    const auto enlarge = [](auto& a, const auto& b) { a = ((b > a) | (b != b)) ? b : a; };
-    Lanes largest = Lanes{} - k_infinity, cells;
+    Lanes largest = filled(-k_infinity), total{};
+    const auto add = [&](Eigen::Index part, const Vector& cells) {
+        enlarge(largest.parts[part], cells);
+        total.parts[part] += cells;
+    };
     Eigen::Index j = 0;
-    for (; n - j >= k_lanes; j += k_lanes) {
-        std::memcpy(&cells, x + j, sizeof cells);
-        enlarge(largest, cells);
-    }
+    for (; n - j >= k_lanes; j += k_lanes)
+        for (Eigen::Index part = 0; part < k_parts; ++part) add(part, read(x + j + part * k_width));
     if (j < n) {
+        Lanes cells;
         load_few(x + j, n - j, cells);
-        enlarge(largest, cells);
+        for (Eigen::Index part = 0; part < k_parts; ++part) add(part, cells.parts[part]);
     }
-    return folded(largest, enlarge);
+    // A NaN makes the total NaN, but so do −∞ and numbers whose sum is +∞.
+    if (has_nan(total) && std::any_of(x, x + n, [](float v) { return std::isnan(v); })) return k_nan;
+    return folded(largest, k_enlarge);
 }
 
-/// out = e^(x − largest); returns its sum.
-float exp_row(const float* x, float largest, Eigen::Index n, float* out) {
-    Lanes sums{}, cells;
+/// out = e^(x − largest); returns its sum. Calls meanwhile(j) for each 16th cell j before its exponential is
+/// computed: a division there delays nothing.
+template <typename Meanwhile>
+float exp_row(const float* x, float largest, Eigen::Index n, float* out, const Meanwhile& meanwhile) {
+    constexpr Eigen::Index k_cells = k_together * k_width;
+    Lanes sums{};
     Eigen::Index j = 0;
-    for (; n - j >= k_lanes; j += k_lanes) {
-        std::memcpy(&cells, x + j, sizeof cells);
-        cells -= largest;
+    for (Vector cells[k_together]; n - j >= k_cells; j += k_cells) {
+        for (Eigen::Index v = 0; v < k_together; ++v) cells[v] = read(x + j + v * k_width) - largest;
+        for (Eigen::Index at = 0; at < k_cells; at += k_lanes) meanwhile(j + at);
         exp_of_nonpositive(cells);
-        std::memcpy(out + j, &cells, sizeof cells);
-        sums += cells;
+        for (Eigen::Index v = 0; v < k_together; ++v) {
+            write(cells[v], out + j + v * k_width);
+            sums.parts[v % k_parts] += cells[v];
+        }
     }
-    if (j < n) {
-        load_few(x + j, n - j, cells);
-        cells -= largest;
-        exp_of_nonpositive(cells);
-        store_few(cells, n - j, out + j);
-        sums += cells;
+    for (Lanes cells; j < n; j += k_lanes) {
+        load(x, j, n, cells);
+        meanwhile(j);
+        for (Vector& part : cells.parts) part -= largest;
+        exp_of_nonpositive(cells.parts);
+        store(cells, j, n, out);
+        for (Eigen::Index part = 0; part < k_parts; ++part) sums.parts[part] += cells.parts[part];
     }
-    return folded(sums, [](auto& a, const auto& b) { a += b; });
+    return folded(sums, k_add);
+}
+float exp_row(const float* x, float largest, Eigen::Index n, float* out) {
+    return exp_row(x, largest, n, out, [](Eigen::Index) {});
 }
 
 /// The sum of a row, in the order of exp_row().
 float sum_of(const float* x, Eigen::Index n) {
     Lanes sums{}, cells;
-    Eigen::Index j = 0;
-    for (; n - j >= k_lanes; j += k_lanes) {
-        std::memcpy(&cells, x + j, sizeof cells);
-        sums += cells;
+    for (Eigen::Index j = 0; j < n; j += k_lanes) {
+        load(x, j, n, cells);
+        for (Eigen::Index part = 0; part < k_parts; ++part)
+            sums.parts[part] += cells.parts[part] == -k_infinity ? Vector{} : cells.parts[part];
     }
-    if (j < n) {
-        load_few(x + j, n - j, cells);
-        sums += cells == -k_infinity ? Lanes{} : cells;
-    }
-    return folded(sums, [](auto& a, const auto& b) { a += b; });
-}
-
-void softmax_row(const float* x, Eigen::Index n, float* out) {
-    const float largest = largest_of(x, n);
-    if (!std::isfinite(largest)) {  // −∞: nothing is open
-        std::transform(x, x + n, out, [](float v) { return v == -k_infinity ? 0.0f : k_nan; });
-    } else {
-        const float sum = exp_row(x, largest, n, out);
-        for (Eigen::Index j = 0; j < n; ++j) out[j] /= sum;
-    }
+    return folded(sums, k_add);
 }
 
 }  // namespace
@@ -165,58 +127,92 @@ constexpr Eigen::Index k_few_numbers = 512;
 /// Whether B is so small that accumulating in double costs no noticeable time.
 bool is_small(const ConstStrided& B) { return B.size() <= k_few_numbers; }
 
-/// Numbers in double that are processed together, as Lanes, and what they are in single precision.
-using DoubleLanes [[gnu::vector_size(64)]] = double;
-using RoundedLanes [[gnu::vector_size(32)]] = float;
-constexpr Eigen::Index k_double_lanes = 8;
-
-/// Eight numbers, `apart` from each other: the first `count`, if fewer are there, and zeros after them.
-inline void load_doubles(const float* from, Eigen::Index apart, Eigen::Index count, DoubleLanes& to) {
-    const auto at = [&](Eigen::Index lane) -> double { return lane < count ? from[lane * apart] : 0; };
-    if (count < k_double_lanes) {
-        to = DoubleLanes{at(0), at(1), at(2), at(3), at(4), at(5), at(6), 0};
-    } else if (apart == 1) {
-        RoundedLanes cells;
+/// Converts a vector's numbers, `apart` from each other, to double; if there are only `count`, zeros follow.
+inline void load_doubles(const float* from, Eigen::Index apart, Eigen::Index count, DoubleVector& to) {
+    HalfVector cells{};
+    if (count >= k_double_width && apart == 1)
         std::memcpy(&cells, from, sizeof cells);
-        to = __builtin_convertvector(cells, DoubleLanes);
-    } else {
-        const RoundedLanes cells = {from[0],         from[apart],     from[2 * apart], from[3 * apart],
-                                    from[4 * apart], from[5 * apart], from[6 * apart], from[7 * apart]};
-        to = __builtin_convertvector(cells, DoubleLanes);
-    }
+    else if (count >= k_double_width)
+        for (Eigen::Index lane = 0; lane < k_double_width; ++lane) cells[lane] = from[lane * apart];
+    else
+        for (Eigen::Index lane = 0; lane < count; ++lane) cells[lane] = from[lane * apart];
+    to = __builtin_convertvector(cells, DoubleVector);
 }
 
 /// out = A B for a B of at most k_few_numbers numbers, of which row k begins at B + k · down and whose
 /// columns are `across` apart. Each sum is taken in double, in the order of k.
 void small_product(const ConstStrided& A, const float* B, Eigen::Index down, Eigen::Index across,
                    Strided out) {
-    constexpr Eigen::Index k_rows = 4;
+    constexpr Eigen::Index k_rows = k_width > 4 ? 8 : 4;
     const Eigen::Index inner = A.cols(), columns = out.cols();
     if (columns == 0) return;
-    DoubleLanes bands[k_few_numbers];  // of eight columns each, the last one filled up with zeros
-    DoubleLanes* band = bands;
-    for (Eigen::Index j = 0; j < columns; j += k_double_lanes)
+    DoubleVector bands[k_few_numbers];  // of a vector's columns each, the last one filled up with zeros
+    DoubleVector* band = bands;
+    for (Eigen::Index j = 0; j < columns; j += k_double_width)
         for (Eigen::Index k = 0; k < inner; ++k)
-            load_doubles(B + k * down + j * across, across, std::min(k_double_lanes, columns - j), *band++);
+            load_doubles(B + k * down + j * across, across, std::min(k_double_width, columns - j), *band++);
     double a[k_rows][k_few_numbers];
     for (Eigen::Index i = 0; i < out.rows(); i += k_rows) {
         const Eigen::Index rows = std::min(k_rows, out.rows() - i);
         for (Eigen::Index r = 0; r < k_rows; ++r)
             std::copy_n(A.row(i + std::min(r, rows - 1)).data(), inner, a[r]);
         band = bands;
-        for (Eigen::Index j = 0; j < columns; j += k_double_lanes) {
-            DoubleLanes sums[k_rows] = {};
+        for (Eigen::Index j = 0; j < columns; j += k_double_width) {
+            DoubleVector sums[k_rows] = {};
             for (Eigen::Index k = 0; k < inner; ++k, ++band)
                 for (Eigen::Index r = 0; r < k_rows; ++r) sums[r] += a[r][k] * *band;
             for (Eigen::Index r = 0; r < rows; ++r) {
-                const RoundedLanes rounded = __builtin_convertvector(sums[r], RoundedLanes);
+                const HalfVector rounded = __builtin_convertvector(sums[r], HalfVector);
                 float* const to = &out(i + r, j);
-                if (columns - j >= k_double_lanes)
+                if (columns - j >= k_double_width)
                     std::memcpy(to, &rounded, sizeof rounded);
                 else
                     for (Eigen::Index lane = 0; lane < columns - j; ++lane) to[lane] = rounded[lane];
             }
         }
+    }
+}
+
+// The fastest product of operands that are not transposed, as measured: narrow_product() up to so many
+// columns; oneDNN, which packs its right operand for each block of rows, in a range of columns; else Eigen's.
+constexpr Eigen::Index k_tile_rows = 8, k_few_tile_rows = 4;
+constexpr Eigen::Index k_most_narrow = k_width == 16 ? 128 : k_width == 8 ? 15 : 0;
+constexpr Eigen::Index k_least_plain_rows = 32, k_least_plain_columns = k_width == 8 ? 16 : 32,
+                       k_most_plain_columns = k_width == 8 ? 256 : std::numeric_limits<Eigen::Index>::max();
+bool is_narrow(Eigen::Index rows, Eigen::Index columns) {
+    return rows >= k_few_tile_rows && columns >= 8 && columns <= k_most_narrow;
+}
+bool is_large_plain(Eigen::Index rows, Eigen::Index columns) {
+    return rows >= k_least_plain_rows && columns >= k_least_plain_columns && columns <= k_most_plain_columns;
+}
+
+/// Rows i to i + k_rows − 1 of out = A B, and from the j-th column on as many as `Columns`, a vector, has.
+template <typename Columns, Eigen::Index k_rows>
+void product_tile(const ConstStrided& A, const ConstStrided& B, Eigen::Index i, Eigen::Index j,
+                  Strided& out) {
+    const float *const a = A.data() + i * A.outerStride(), *b = B.data() + j;
+    const Eigen::Index a_stride = A.outerStride(), b_stride = B.outerStride(), inner = A.cols();
+    Columns sums[k_rows] = {}, row;
+    for (Eigen::Index k = 0; k < inner; ++k, b += b_stride) {
+        std::memcpy(&row, b, sizeof row);
+        for (Eigen::Index r = 0; r < k_rows; ++r) sums[r] += a[r * a_stride + k] * row;
+    }
+    for (Eigen::Index r = 0; r < k_rows; ++r) std::memcpy(&out(i + r, j), &sums[r], sizeof row);
+}
+
+/// out = A B, each sum in the order of k, in tiles that a processor's registers hold. The last tiles overlap
+/// the ones before: they write the same numbers again.
+template <typename Columns>
+void narrow_product(const ConstStrided& A, const ConstStrided& B, Strided& out) {
+    constexpr Eigen::Index k_columns = sizeof(Columns) / sizeof(float);
+    const Eigen::Index rows = out.rows();
+    for (Eigen::Index j = 0; j < out.cols(); j += k_columns) {
+        const Eigen::Index column = std::min(j, out.cols() - k_columns);
+        Eigen::Index i = 0;
+        for (; rows >= k_tile_rows && rows - i > k_few_tile_rows; i += k_tile_rows)
+            product_tile<Columns, k_tile_rows>(A, B, std::min(i, rows - k_tile_rows), column, out);
+        for (; i < rows; i += k_few_tile_rows)
+            product_tile<Columns, k_few_tile_rows>(A, B, std::min(i, rows - k_few_tile_rows), column, out);
     }
 }
 
@@ -239,19 +235,14 @@ void large_product(Take a, const ConstStrided& A, Take b, const ConstStrided& B,
     if (status != dnnl_success) throw std::logic_error("dnnl_sgemm was called with wrong arguments");
 }
 
-/// Whether oneDNN's product of two operands that are not transposed, which it packs in less time, is faster
-/// than Eigen's.
-constexpr Eigen::Index k_least_plain = 32;
-bool is_large_plain(const ConstStrided& A, const Strided& out) {
-    return out.rows() >= k_least_plain && out.cols() >= k_least_plain && A.size() > 0;
-}
-
 }  // namespace
 
 void product(const ConstStrided& A, const ConstStrided& B, Strided out) {
     if (is_small(B))
         small_product(A, B.data(), B.outerStride(), 1, out);
-    else if (is_large_plain(A, out))
+    else if (is_narrow(out.rows(), out.cols()))
+        out.cols() >= k_width ? narrow_product<Vector>(A, B, out) : narrow_product<HalfVector>(A, B, out);
+    else if (is_large_plain(out.rows(), out.cols()) && A.size() > 0)
         large_product(Take::plain, A, Take::plain, B, 0, out);
     else
         out.noalias() = A * B;
@@ -267,7 +258,8 @@ void product_transposed(const ConstStrided& A, const ConstStrided& B, Strided ou
 }
 
 bool is_worth_transposing(const ConstStrided& A, const ConstStrided& B) {
-    return !is_small(B) && A.rows() >= k_least_plain && B.rows() >= k_least_plain;
+    return !is_small(B) && (is_narrow(A.rows(), B.rows()) ||
+                            (A.rows() >= k_least_plain_rows && B.rows() >= k_least_plain_columns));
 }
 
 void transpose(const ConstStrided& B, Strided out) {
@@ -314,12 +306,37 @@ void mask_rows(ConstMatrixView x, ConstMatrixView open, MatrixView out) {
 
 namespace {
 
+void softmax_wide_rows(ConstMatrixView x, MatrixView out) {
+    const Eigen::Index n = x.cols();
+    float* before = nullptr;  // a row of exponentials that are to be divided by their sum
+    float sum = 1;
+    const auto divide = [&](Eigen::Index j) {
+        if (!before) return;
+        Lanes cells;
+        load(before, j, n, cells);
+        for (Vector& part : cells.parts) part /= sum;
+        store(cells, j, n, before);
+    };
+    for (Eigen::Index i = 0; i < x.rows(); ++i) {
+        const float* const row = x.row(i).data();
+        float* const to = out.row(i).data();
+        const float largest = largest_of(row, n);
+        if (!std::isfinite(largest)) {  // −∞: nothing is open
+            std::transform(row, row + n, to, [](float v) { return v == -k_infinity ? 0.0f : k_nan; });
+            continue;
+        }
+        sum = exp_row(row, largest, n, to, divide);
+        before = to;
+    }
+    for (Eigen::Index j = 0; j < n; j += k_lanes) divide(j);
+}
+
 /// Rows of at most so many cells take their exponentials together.
 constexpr Eigen::Index k_narrow = 32, k_rows_together = 64;
 
-/// softmax_row() of at most k_rows_together rows, whose exponentials are taken together, so that vectors are
-/// full and do not wait for each other; the bits are the same. False, and nothing done, unless the largest
-/// cell of each is finite.
+/// softmax_wide_rows() of at most k_rows_together rows, whose exponentials are taken together, so that
+/// vectors are full and do not wait for each other; the bits are the same. False, and nothing done, unless
+/// the largest cell of each is finite.
 bool softmax_narrow_rows(ConstMatrixView x, MatrixView out) {
     float largest[k_rows_together];
     bool finite = true;
@@ -341,15 +358,16 @@ bool softmax_narrow_rows(ConstMatrixView x, MatrixView out) {
 }  // namespace
 
 void softmax_rows(ConstMatrixView x, MatrixView out) {
-    const Eigen::Index together = x.cols() <= k_narrow ? k_rows_together : 1;
-    for (Eigen::Index first = 0; first < x.rows(); first += together) {
-        const Eigen::Index count = std::min(together, x.rows() - first);
+    if (x.cols() > k_narrow) {
+        softmax_wide_rows(x, out);
+        return;
+    }
+    for (Eigen::Index first = 0; first < x.rows(); first += k_rows_together) {
+        const Eigen::Index count = std::min(k_rows_together, x.rows() - first);
         const auto rows_of = [&](auto matrix) {
             return decltype(matrix){matrix.row(first).data(), count, matrix.cols()};
         };
-        if (together > 1 && softmax_narrow_rows(rows_of(x), rows_of(out))) continue;
-        for (Eigen::Index i = first; i < first + count; ++i)
-            softmax_row(x.row(i).data(), x.cols(), out.row(i).data());
+        if (!softmax_narrow_rows(rows_of(x), rows_of(out))) softmax_wide_rows(rows_of(x), rows_of(out));
     }
 }
 
@@ -391,46 +409,40 @@ void softmax_group(const float* x, Eigen::Index count, float& largest, float& su
     }
     Lanes cells, total{};
     for (Eigen::Index j = 0; j < count; j += k_lanes) {
-        if (count - j >= k_lanes)
-            std::memcpy(&cells, x + j, sizeof cells);
-        else
-            load_few(x + j, count - j, cells);
-        cells -= largest;
-        exp_of_nonpositive(cells);
-        total += cells;
+        load(x, j, count, cells);
+        for (Vector& part : cells.parts) part -= largest;
+        exp_of_nonpositive(cells.parts);
+        for (Eigen::Index part = 0; part < k_parts; ++part) total.parts[part] += cells.parts[part];
     }
-    sum = folded(total, [](auto& a, const auto& b) { a += b; });
+    sum = folded(total, k_add);
     for (Eigen::Index j = 0; j < count; ++j)
         if (x[j] != -k_infinity) smallest = std::min(smallest, x[j]);
 }
 
-/// Groups of k_vectors · 16 cells, all of which are finite; false, and nothing written that counts, if not.
-template <int k_vectors>
+/// Groups of k_times · 16 cells, all of which are finite; false, and nothing written that counts, if not.
+template <int k_times>
 bool softmax_finite_groups(const float* x, Eigen::Index groups, float* largest, float* sums,
                            float& smallest) {
-    const auto enlarge = [](auto& a, const auto& b) { a = b > a ? b : a; };
-    const auto lessen = [](auto& a, const auto& b) { a = b < a ? b : a; };
-    const auto add = [](auto& a, const auto& b) { a += b; };
-    Lanes low = Lanes{} + k_infinity, check{};
+    constexpr auto k_lessen = [](auto& a, const auto& b) { a = b < a ? b : a; };
+    Lanes low = filled(k_infinity), check{};
     for (Eigen::Index g = 0; g < groups; ++g) {
-        Lanes cells[k_vectors];
-        std::memcpy(cells, x + g * k_vectors * k_lanes, sizeof cells);
-        Lanes top = cells[0], total{};
-        for (const Lanes& each : cells) {
-            enlarge(top, each);
-            lessen(low, each);
-            check += each * 0.0f;  // NaN unless it is finite
+        Vector cells[k_times * k_parts];
+        const float* const group = x + g * k_times * k_lanes;
+        Lanes top = filled(-k_infinity), total{};
+        for (Eigen::Index v = 0; v < k_times * k_parts; ++v) {
+            cells[v] = read(group + v * k_width);
+            enlarge(top.parts[v % k_parts], cells[v]);
+            k_lessen(low.parts[v % k_parts], cells[v]);
+            check.parts[v % k_parts] += cells[v] * 0.0f;  // NaN unless it is finite
         }
-        largest[g] = folded(top, enlarge);
-        for (Lanes& each : cells) {
-            each -= largest[g];
-            exp_of_nonpositive(each);
-            total += each;
-        }
-        sums[g] = folded(total, add);
+        largest[g] = folded(top, k_enlarge);
+        for (Vector& each : cells) each -= largest[g];
+        exp_of_nonpositive(cells);
+        for (Eigen::Index v = 0; v < k_times * k_parts; ++v) total.parts[v % k_parts] += cells[v];
+        sums[g] = folded(total, k_add);
     }
-    if (folded(check, add) != 0) return false;
-    smallest = std::min(smallest, folded(low, lessen));
+    if (folded(check, k_add) != 0) return false;
+    smallest = std::min(smallest, folded(low, k_lessen));
     return true;
 }
 
