@@ -23,7 +23,7 @@ constexpr float k_nan = std::numeric_limits<float>::quiet_NaN();
 
 /// Replaces x ≤ 0, not NaN, by eˣ: 2ⁿ eʳ with n = round(x / ln 2) and a polynomial for eʳ (Cephes' expf, S.
 /// Moshier). −∞, and everything below −104, gives exactly 0. Each step is taken for all vectors before the
-/// next, so that none waits for its own last one.
+/// next, so that no vector waits for its own previous step.
 template <std::size_t count>
 [[gnu::always_inline]] inline void exp_together(Vector* x) {
     // 1.5 · 2²³: adding it rounds to a whole number, held in the lowest bits; 64 keeps 2ⁿ⁺⁶⁴ a normal number.
@@ -32,7 +32,7 @@ template <std::size_t count>
                                    5.0000001201e-1f};
     Vector shifted[count], r[count], p[count];
     for (std::size_t i = 0; i < count; ++i) {
-        enlarge(x[i], Vector{} - 104.0f);
+        k_enlarge(x[i], Vector{} - 104.0f);
         shifted[i] = x[i] * 1.44269504f + k_to_integer;
     }
     for (std::size_t i = 0; i < count; ++i) {
@@ -49,7 +49,7 @@ template <std::size_t count>
         x[i] = reinterpret_cast<Vector>(scaled) * 0x1p-64f;
     }
 }
-/// Vectors whose exponentials fill the registers.
+/// Vectors whose exponentials are computed together, as measured.
 constexpr Eigen::Index k_together = 4;
 template <std::size_t count>
 inline void exp_of_nonpositive(Vector (&x)[count]) {
@@ -62,7 +62,7 @@ inline void exp_of_nonpositive(Vector (&x)[count]) {
 float largest_of(const float* x, Eigen::Index n) {
     Lanes largest = filled(-k_infinity), total{};
     const auto add = [&](Eigen::Index part, const Vector& cells) {
-        enlarge(largest.parts[part], cells);
+        k_enlarge(largest.parts[part], cells);
         total.parts[part] += cells;
     };
     Eigen::Index j = 0;
@@ -73,13 +73,13 @@ float largest_of(const float* x, Eigen::Index n) {
         load_few(x + j, n - j, cells);
         for (Eigen::Index part = 0; part < k_parts; ++part) add(part, cells.parts[part]);
     }
-    // A NaN makes the total NaN, but so do −∞ and numbers whose sum is +∞.
+    // A NaN makes the total NaN; so does −∞ beside +∞ or beside numbers whose sum overflows.
     if (has_nan(total) && std::any_of(x, x + n, [](float v) { return std::isnan(v); })) return k_nan;
     return folded(largest, k_enlarge);
 }
 
-/// out = e^(x − largest); returns its sum. Calls meanwhile(j) for each 16th cell j before its exponential is
-/// computed: a division there delays nothing.
+/// out = e^(x − largest); returns its sum. Calls meanwhile(j) for each 16th cell j, between reading x and
+/// writing out from there on: a division there delays nothing.
 template <typename Meanwhile>
 float exp_row(const float* x, float largest, Eigen::Index n, float* out, const Meanwhile& meanwhile) {
     constexpr Eigen::Index k_cells = k_together * k_width;
@@ -119,10 +119,6 @@ float sum_of(const float* x, Eigen::Index n) {
     return folded(sums, k_add);
 }
 
-}  // namespace
-
-namespace {
-
 constexpr Eigen::Index k_few_numbers = 512;
 /// Whether B is so small that accumulating in double costs no noticeable time.
 bool is_small(const ConstStrided& B) { return B.size() <= k_few_numbers; }
@@ -143,7 +139,7 @@ inline void load_doubles(const float* from, Eigen::Index apart, Eigen::Index cou
 /// columns are `across` apart. Each sum is taken in double, in the order of k.
 void small_product(const ConstStrided& A, const float* B, Eigen::Index down, Eigen::Index across,
                    Strided out) {
-    constexpr Eigen::Index k_rows = k_width > 4 ? 8 : 4;
+    constexpr Eigen::Index k_rows = k_width == 8 ? 8 : 4;  // as measured
     const Eigen::Index inner = A.cols(), columns = out.cols();
     if (columns == 0) return;
     DoubleVector bands[k_few_numbers];  // of a vector's columns each, the last one filled up with zeros
@@ -175,18 +171,20 @@ void small_product(const ConstStrided& A, const float* B, Eigen::Index down, Eig
 
 // The fastest product of operands that are not transposed, as measured: narrow_product() up to so many
 // columns; oneDNN, which packs its right operand for each block of rows, in a range of columns; else Eigen's.
-constexpr Eigen::Index k_tile_rows = 8, k_few_tile_rows = 4;
+// oneDNN is compiled for all processors, the other two for one.
+constexpr Eigen::Index k_tile_rows = 8, k_few_tile_rows = 4, k_least_narrow = 8;
 constexpr Eigen::Index k_most_narrow = k_width == 16 ? 128 : k_width == 8 ? 15 : 0;
 constexpr Eigen::Index k_least_plain_rows = 32, k_least_plain_columns = k_width == 8 ? 16 : 32,
                        k_most_plain_columns = k_width == 8 ? 256 : std::numeric_limits<Eigen::Index>::max();
 bool is_narrow(Eigen::Index rows, Eigen::Index columns) {
-    return rows >= k_few_tile_rows && columns >= 8 && columns <= k_most_narrow;
+    return rows >= k_few_tile_rows && columns >= k_least_narrow && columns <= k_most_narrow;
 }
 bool is_large_plain(Eigen::Index rows, Eigen::Index columns) {
     return rows >= k_least_plain_rows && columns >= k_least_plain_columns && columns <= k_most_plain_columns;
 }
 
-/// Rows i to i + k_rows − 1 of out = A B, and from the j-th column on as many as `Columns`, a vector, has.
+/// Rows i to i + k_rows − 1 of out = A B, in as many columns as `Columns`, a vector, has numbers, from the
+/// j-th on.
 template <typename Columns, Eigen::Index k_rows>
 void product_tile(const ConstStrided& A, const ConstStrided& B, Eigen::Index i, Eigen::Index j,
                   Strided& out) {
@@ -203,7 +201,7 @@ void product_tile(const ConstStrided& A, const ConstStrided& B, Eigen::Index i, 
 /// out = A B, each sum in the order of k, in tiles that a processor's registers hold. The last tiles overlap
 /// the ones before: they write the same numbers again.
 template <typename Columns>
-void narrow_product(const ConstStrided& A, const ConstStrided& B, Strided& out) {
+void narrow_product_by(const ConstStrided& A, const ConstStrided& B, Strided& out) {
     constexpr Eigen::Index k_columns = sizeof(Columns) / sizeof(float);
     const Eigen::Index rows = out.rows();
     for (Eigen::Index j = 0; j < out.cols(); j += k_columns) {
@@ -214,6 +212,12 @@ void narrow_product(const ConstStrided& A, const ConstStrided& B, Strided& out) 
         for (; i < rows; i += k_few_tile_rows)
             product_tile<Columns, k_few_tile_rows>(A, B, std::min(i, rows - k_few_tile_rows), column, out);
     }
+}
+
+void narrow_product(const ConstStrided& A, const ConstStrided& B, Strided& out) {
+    if constexpr (k_least_narrow < k_width)
+        if (out.cols() < k_width) return narrow_product_by<HalfVector>(A, B, out);
+    narrow_product_by<Vector>(A, B, out);
 }
 
 /// Whether oneDNN's product is faster than Eigen's, as measured for 64 × 64 results and larger.
@@ -241,8 +245,8 @@ void product(const ConstStrided& A, const ConstStrided& B, Strided out) {
     if (is_small(B))
         small_product(A, B.data(), B.outerStride(), 1, out);
     else if (is_narrow(out.rows(), out.cols()))
-        out.cols() >= k_width ? narrow_product<Vector>(A, B, out) : narrow_product<HalfVector>(A, B, out);
-    else if (is_large_plain(out.rows(), out.cols()) && A.size() > 0)
+        narrow_product(A, B, out);
+    else if (is_large_plain(out.rows(), out.cols()))
         large_product(Take::plain, A, Take::plain, B, 0, out);
     else
         out.noalias() = A * B;
@@ -258,8 +262,9 @@ void product_transposed(const ConstStrided& A, const ConstStrided& B, Strided ou
 }
 
 bool is_worth_transposing(const ConstStrided& A, const ConstStrided& B) {
-    return !is_small(B) && (is_narrow(A.rows(), B.rows()) ||
-                            (A.rows() >= k_least_plain_rows && B.rows() >= k_least_plain_columns));
+    const Eigen::Index rows = A.rows(), columns = B.rows();
+    const bool takes_tiles = rows >= k_tile_rows && is_narrow(rows, columns);
+    return !is_small(B) && (takes_tiles || (rows >= k_least_plain_rows && columns >= k_least_plain_columns));
 }
 
 void transpose(const ConstStrided& B, Strided out) {
@@ -306,7 +311,8 @@ void mask_rows(ConstMatrixView x, ConstMatrixView open, MatrixView out) {
 
 namespace {
 
-void softmax_wide_rows(ConstMatrixView x, MatrixView out) {
+/// Each row is divided by its sum while the exponentials of the next are computed.
+void softmax_long_rows(ConstMatrixView x, MatrixView out) {
     const Eigen::Index n = x.cols();
     float* before = nullptr;  // a row of exponentials that are to be divided by their sum
     float sum = 1;
@@ -332,12 +338,12 @@ void softmax_wide_rows(ConstMatrixView x, MatrixView out) {
 }
 
 /// Rows of at most so many cells take their exponentials together.
-constexpr Eigen::Index k_narrow = 32, k_rows_together = 64;
+constexpr Eigen::Index k_short_row = 32, k_rows_together = 64;
 
-/// softmax_wide_rows() of at most k_rows_together rows, whose exponentials are taken together, so that
+/// softmax_long_rows() of at most k_rows_together rows, whose exponentials are taken together, so that
 /// vectors are full and do not wait for each other; the bits are the same. False, and nothing done, unless
 /// the largest cell of each is finite.
-bool softmax_narrow_rows(ConstMatrixView x, MatrixView out) {
+bool softmax_short_rows(ConstMatrixView x, MatrixView out) {
     float largest[k_rows_together];
     bool finite = true;
     for (Eigen::Index i = 0; i < x.rows(); ++i) {
@@ -358,8 +364,8 @@ bool softmax_narrow_rows(ConstMatrixView x, MatrixView out) {
 }  // namespace
 
 void softmax_rows(ConstMatrixView x, MatrixView out) {
-    if (x.cols() > k_narrow) {
-        softmax_wide_rows(x, out);
+    if (x.cols() > k_short_row) {
+        softmax_long_rows(x, out);
         return;
     }
     for (Eigen::Index first = 0; first < x.rows(); first += k_rows_together) {
@@ -367,7 +373,7 @@ void softmax_rows(ConstMatrixView x, MatrixView out) {
         const auto rows_of = [&](auto matrix) {
             return decltype(matrix){matrix.row(first).data(), count, matrix.cols()};
         };
-        if (!softmax_narrow_rows(rows_of(x), rows_of(out))) softmax_wide_rows(rows_of(x), rows_of(out));
+        if (!softmax_short_rows(rows_of(x), rows_of(out))) softmax_long_rows(rows_of(x), rows_of(out));
     }
 }
 
@@ -419,30 +425,31 @@ void softmax_group(const float* x, Eigen::Index count, float& largest, float& su
         if (x[j] != -k_infinity) smallest = std::min(smallest, x[j]);
 }
 
-/// Groups of k_times · 16 cells, all of which are finite; false, and nothing written that counts, if not.
-template <int k_times>
+/// Groups of k_sixteens times 16 cells, all of which are finite; false, and nothing written that counts, if
+/// not.
+template <int k_sixteens>
 bool softmax_finite_groups(const float* x, Eigen::Index groups, float* largest, float* sums,
                            float& smallest) {
-    constexpr auto k_lessen = [](auto& a, const auto& b) { a = b < a ? b : a; };
+    constexpr auto lessen = [](auto& a, const auto& b) { a = b < a ? b : a; };
     Lanes low = filled(k_infinity), check{};
     for (Eigen::Index g = 0; g < groups; ++g) {
-        Vector cells[k_times * k_parts];
-        const float* const group = x + g * k_times * k_lanes;
+        Vector cells[k_sixteens * k_parts];
+        const float* const group = x + g * k_sixteens * k_lanes;
         Lanes top = filled(-k_infinity), total{};
-        for (Eigen::Index v = 0; v < k_times * k_parts; ++v) {
+        for (Eigen::Index v = 0; v < k_sixteens * k_parts; ++v) {
             cells[v] = read(group + v * k_width);
-            enlarge(top.parts[v % k_parts], cells[v]);
-            k_lessen(low.parts[v % k_parts], cells[v]);
+            k_enlarge(top.parts[v % k_parts], cells[v]);
+            lessen(low.parts[v % k_parts], cells[v]);
             check.parts[v % k_parts] += cells[v] * 0.0f;  // NaN unless it is finite
         }
         largest[g] = folded(top, k_enlarge);
         for (Vector& each : cells) each -= largest[g];
         exp_of_nonpositive(cells);
-        for (Eigen::Index v = 0; v < k_times * k_parts; ++v) total.parts[v % k_parts] += cells[v];
+        for (Eigen::Index v = 0; v < k_sixteens * k_parts; ++v) total.parts[v % k_parts] += cells[v];
         sums[g] = folded(total, k_add);
     }
     if (folded(check, k_add) != 0) return false;
-    smallest = std::min(smallest, folded(low, k_lessen));
+    smallest = std::min(smallest, folded(low, lessen));
     return true;
 }
 

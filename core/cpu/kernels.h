@@ -15,13 +15,15 @@ using Strided = Eigen::Ref<Matrix, 0, Eigen::OuterStride<>>;
 using ConstStrided = Eigen::Ref<const Matrix, 0, Eigen::OuterStride<>>;
 
 // If B has few numbers, the products accumulate in double: the numbers of a small example are then right to
-// the last digit and the same on every machine; otherwise the vector width determines the order of summation.
+// the last digit and the same on every machine; otherwise the order of summation depends on the machine and
+// on how many rows and columns the result has.
 
 /// out = A B; A n × k, B k × m, out n × m, which overlaps neither.
 void product(const ConstStrided& A, const ConstStrided& B, Strided out);
 /// out = A Bᵀ; A n × k, B m × k, out n × m, which overlaps neither.
 void product_transposed(const ConstStrided& A, const ConstStrided& B, Strided out);
-/// Whether product() by a Bᵀ that is kept for several As is faster than product_transposed() by B.
+/// Whether product() by a Bᵀ that is kept, for several As or for later evaluations, is faster than
+/// product_transposed() by B.
 bool is_worth_transposing(const ConstStrided& A, const ConstStrided& B);
 /// out = Bᵀ, which do not overlap.
 void transpose(const ConstStrided& B, Strided out);

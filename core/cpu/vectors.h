@@ -13,10 +13,11 @@
 #include <limits>
 
 namespace attnscope {
+namespace {  // a program may have sources that are compiled for other processors
 
 #if defined(__AVX512F__)
 constexpr std::size_t k_vector_bytes = 64;
-#elif defined(__AVX__)
+#elif defined(__AVX2__)
 constexpr std::size_t k_vector_bytes = 32;
 #else
 constexpr std::size_t k_vector_bytes = 16;
@@ -31,15 +32,11 @@ using HalfVector [[gnu::vector_size(k_vector_bytes / 2)]] = float;
 constexpr Eigen::Index k_width = k_vector_bytes / sizeof(float);
 constexpr Eigen::Index k_double_width = k_vector_bytes / sizeof(double);
 
-/// A vector's numbers from anywhere in memory. (A copy of several vectors passes through narrower ones.)
-inline Vector read(const float* from) {
-    using Anywhere [[gnu::vector_size(k_vector_bytes), gnu::aligned(alignof(float))]] = float;
-    return *reinterpret_cast<const Anywhere*>(from);
-}
-inline void write(const Vector& vector, float* to) {
-    using Anywhere [[gnu::vector_size(k_vector_bytes), gnu::aligned(alignof(float))]] = float;
-    *reinterpret_cast<Anywhere*>(to) = vector;
-}
+/// A vector of numbers anywhere in memory. (GCC compiles a memcpy of several vectors to narrower moves.)
+using VectorAnywhere [[gnu::vector_size(k_vector_bytes), gnu::aligned(alignof(float)), gnu::may_alias]] =
+    float;
+inline Vector read(const float* from) { return *reinterpret_cast<const VectorAnywhere*>(from); }
+inline void write(const Vector& vector, float* to) { *reinterpret_cast<VectorAnywhere*>(to) = vector; }
 
 /// Cells that are added to one another in the same order on every machine: 16, in as many vectors as it
 /// takes.
@@ -54,29 +51,31 @@ inline Lanes filled(float value) {
     return lanes;
 }
 
-/// a = the larger of both; a, where b is NaN.
-inline void enlarge(Vector& a, const Vector& b) {
+constexpr auto k_add = [](auto& a, const auto& b) { a += b; };
+/// a = max(a, b), element by element; a stays where either is NaN.
+constexpr auto k_enlarge = [](auto& a, const auto& b) {
 #ifdef __AVX512F__
-    a = _mm512_max_ps(b, a);  // which the compiler does not find
-#else
-    a = b > a ? b : a;
+    if constexpr (sizeof a == sizeof(Vector))
+        a = _mm512_max_ps(b, a);  // GCC compares and blends
+    else
 #endif
-}
+        a = b > a ? b : a;
+};
 
 // The last cells of a row, fewer than k_lanes. Where an instruction reads and writes some lanes of a vector
 // it takes a tenth of the time.
 #ifdef __AVX512F__
 
-inline __mmask16 first(Eigen::Index count) { return static_cast<__mmask16>((1U << count) - 1); }
+inline __mmask16 mask_of_first(Eigen::Index count) { return static_cast<__mmask16>((1U << count) - 1); }
 
 /// `count` numbers, and −∞ in the lanes after them.
 inline void load_few(const float* x, Eigen::Index count, Lanes& cells) {
     const Vector closed = Vector{} - std::numeric_limits<float>::infinity();
-    cells.parts[0] = _mm512_mask_loadu_ps(closed, first(count), x);
+    cells.parts[0] = _mm512_mask_loadu_ps(closed, mask_of_first(count), x);
 }
 /// Stores the first `count` lanes.
 inline void store_few(const Lanes& cells, Eigen::Index count, float* out) {
-    _mm512_mask_storeu_ps(out, first(count), cells.parts[0]);
+    _mm512_mask_storeu_ps(out, mask_of_first(count), cells.parts[0]);
 }
 inline bool has_nan(const Lanes& cells) {
     return _mm512_cmp_ps_mask(cells.parts[0], cells.parts[0], _CMP_UNORD_Q) != 0;
@@ -132,7 +131,6 @@ float folded(const Lanes& lanes, const Join& join) {
     join(numbers[0], numbers[1]);
     return numbers[0];
 }
-constexpr auto k_add = [](auto& a, const auto& b) { a += b; };
-constexpr auto k_enlarge = [](auto& a, const auto& b) { a = b > a ? b : a; };
 
+}  // namespace
 }  // namespace attnscope

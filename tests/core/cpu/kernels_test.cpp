@@ -82,6 +82,19 @@ TEST(KernelsTest, AProductOfAnyShapeIsTheSumOfProducts) {
         for (const int m : {255, 256, 257, 600}) expect_both(n, 17, m);
 }
 
+// Tiles of 8 and 4 rows, and of 16 and 8 columns, of which the last overlap others, among columns of wider
+// matrices.
+TEST(KernelsTest, AProductOfFewColumnsIsTheSumOfProductsAndNothingElseIsWritten) {
+    for (const int n : {3, 4, 5, 7, 8, 9, 11, 12, 13, 16, 17, 31, 32, 33})
+        for (const int m : {8, 9, 12, 15, 16, 17, 24, 31, 32, 33, 127, 128, 129, 256, 257}) {
+            const Matrix A = random_matrix(n, 80, 1), B = random_matrix(73, m + 5, 2);
+            Matrix out = Matrix::Constant(n + 2, m + 4, 7);
+            product(A.middleCols(3, 73), B.middleCols(1, m), out.block(1, 2, n, m));
+            expect_product(A.middleCols(3, 73), B.middleCols(1, m), out.block(1, 2, n, m));
+            EXPECT_EQ((out.array() == 7).count(), out.size() - Eigen::Index{n} * m) << n << " " << m;
+        }
+}
+
 TEST(KernelsTest, ATransposedMatrixIsOfTheSameNumbers) {
     for (const int n : k_odd_sizes)
         for (const int m : {1, 3, 16, 65, 300}) {
@@ -240,19 +253,75 @@ TEST(KernelsTest, ASoftmaxDependsOnItsRowAloneWhereverItLiesAndWorksInPlace) {
     }
 }
 
-TEST(KernelsTest, ARowsSoftmaxIsTheSameAmongOthersAsAlone) {
-    for (const int n : {1, 5, 8, 16, 17, 31, 32, 33, 40})
+TEST(KernelsTest, ARowsSoftmaxIsTheSameAmongOthersAsAloneAndInPlace) {
+    for (const int n : {1, 5, 8, 16, 17, 31, 32, 33, 40, 48, 63, 64, 65, 79, 80, 129, 200})
         for (const bool finite : {true, false}) {
             Matrix x = random_matrix(150, n, 3, 4);
             for (int i = 0; i < 150; i += 4) x(i, i % n) = -k_infinity;
-            for (const int i : {70, 71, 149})
+            for (const int i : {0, 70, 71, 149})
                 if (!finite) x.row(i).setConstant(i == 70 ? k_nan : i == 71 ? -k_infinity : k_infinity);
             const Matrix together = softmax(x);
+            Matrix in_place = x;
+            softmax_rows(const_view(in_place), view(in_place));
+            EXPECT_TRUE(same_bits(in_place, together)) << n;
             for (int i = 0; i < 150; ++i) {
                 const Matrix row = x.row(i);
                 EXPECT_TRUE(same_bits(softmax(row), together.row(i))) << n << " " << i;
             }
         }
+}
+
+TEST(KernelsTest, ARowIsAddedInSixteenPartsOnEveryMachine) {
+    for (const int n : {1, 8, 15, 16, 17, 32, 33, 63, 64, 65, 100, 128, 300}) {
+        const Matrix x = random_matrix(1, n, 4, 3);
+        Matrix expected = x;
+        exponentials({expected.data(), static_cast<std::size_t>(n)}, x.maxCoeff());
+        float parts[16] = {};
+        for (int j = 0; j < n; ++j) parts[j % 16] += expected(0, j);
+        for (int half = 8; half > 0; half /= 2)
+            for (int j = 0; j < half; ++j) parts[j] += parts[j + half];
+        for (int j = 0; j < n; ++j) expected(0, j) /= parts[0];
+        EXPECT_TRUE(same_bits(softmax(x), expected)) << n;
+    }
+}
+
+TEST(KernelsTest, LargeNumbersBesideAClosedCellAreNoNan) {
+    Matrix x = Matrix::Zero(1, 48);
+    x(0, 0) = x(0, 16) = std::numeric_limits<float>::max();
+    x(0, 32) = -k_infinity;
+    Matrix expected = Matrix::Zero(1, 48);
+    expected(0, 0) = expected(0, 16) = 0.5f;
+    EXPECT_TRUE(same_bits(softmax(x), expected));
+}
+
+// Rows that are read in parts: the sums of groups, joined, make each part's cells those of the whole row.
+TEST(KernelsTest, GroupsOfARowGiveTheSoftmaxOfTheWhole) {
+    for (const int group : {16, 32, 48, 64})
+        for (const int n : {16, 37, 64, 200})
+            for (const bool finite : {true, false}) {
+                Matrix x = random_matrix(9, n, 5, 3);
+                if (!finite) x.row(4).setConstant(-k_infinity);
+                if (!finite) x(2, n / 2) = -k_infinity;
+                const int groups = (n + group - 1) / group;
+                Matrix largest(9, groups), sums(9, groups), cells = x;
+                std::vector<float> smallest(9, k_infinity);
+                softmax_groups(const_view(x), group, largest, sums, smallest);
+                std::vector<RowSum> rows(9);
+                for (std::size_t i = 0; i < rows.size(); ++i)
+                    for (int g = 0; g < groups; ++g)
+                        rows[i].add(largest(static_cast<int>(i), g),
+                                    static_cast<double>(sums(static_cast<int>(i), g)));
+                softmax_cells(rows, view(cells));
+                const Matrix whole = softmax(x);
+                // Sums of groups are rounded, then joined: a few units in the last place.
+                EXPECT_LE((cells - whole).cwiseAbs().maxCoeff(), 8 * 0x1p-24f) << group << " " << n;
+                for (int i = 0; i < 9; ++i) {
+                    float least = k_infinity;
+                    for (int j = 0; j < n; ++j)
+                        if (x(i, j) != -k_infinity) least = std::min(least, x(i, j));
+                    EXPECT_EQ(smallest[static_cast<std::size_t>(i)], least) << group << " " << n << " " << i;
+                }
+            }
 }
 
 TEST(KernelsTest, ASumOverOpenCellsTakesNothingFromClosedOnes) {
