@@ -115,7 +115,7 @@ void forward_sizes(benchmark::internal::Benchmark* bench) {
     for (const int threads : {1, 2}) {
         bench->Args({8, 16, 1, threads})->Args({8, 64, 8, threads});
         bench->Args({32, 64, 8, threads})->Args({128, 64, 8, threads});
-        for (const int N : {128, 512, 1024, 2048}) bench->Args({N, 512, 8, threads});
+        for (const int N : {128, 512, 1024, 2048, 4096}) bench->Args({N, 512, 8, threads});
     }
 }
 BENCHMARK(forward)->Apply(forward_sizes);
