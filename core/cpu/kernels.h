@@ -1,5 +1,6 @@
-// The products and the softmax, called by evaluate() and by the benchmark. Each computes some rows of one
-// head on the calling thread; for_row_blocks (core/cpu/row_blocks.h) distributes the calls over threads.
+// The products (products.cpp) and the softmax (softmax.cpp) of evaluate() and the benchmark. Each computes
+// some rows of one head on the calling thread; for_row_blocks (core/cpu/row_blocks.h) distributes the calls
+// over threads.
 #pragma once
 
 #include <Eigen/Core>

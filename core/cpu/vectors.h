@@ -1,5 +1,5 @@
-// Vectors as wide as the instructions that the program is compiled for: wider ones, the compiler splits
-// number by number.
+// Vectors as wide as the instructions that the program is compiled for: GCC splits wider ones number by
+// number.
 #pragma once
 
 #ifdef __AVX512F__

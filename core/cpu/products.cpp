@@ -1,0 +1,214 @@
+#include <dnnl.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <new>
+#include <span>
+#include <stdexcept>
+
+#include "core/cpu/kernels.h"
+#include "core/cpu/vectors.h"
+
+extern "C" void omp_set_num_threads(int);  // of OpenMP, whose header not every compiler has
+
+namespace attnscope {
+namespace {
+
+constexpr Eigen::Index k_few_numbers = 512;
+/// Whether B is so small that accumulating in double costs no noticeable time.
+bool is_small(const ConstStrided& B) { return B.size() <= k_few_numbers; }
+
+/// Converts a vector's numbers, `apart` from each other, to double; if there are only `count`, zeros follow.
+inline void load_doubles(const float* from, Eigen::Index apart, Eigen::Index count, DoubleVector& to) {
+    HalfVector cells{};
+    if (count >= k_double_width && apart == 1)
+        std::memcpy(&cells, from, sizeof cells);
+    else if (count >= k_double_width)
+        for (Eigen::Index lane = 0; lane < k_double_width; ++lane) cells[lane] = from[lane * apart];
+    else
+        for (Eigen::Index lane = 0; lane < count; ++lane) cells[lane] = from[lane * apart];
+    to = __builtin_convertvector(cells, DoubleVector);
+}
+
+/// out = A B for a B of at most k_few_numbers numbers, of which row k begins at B + k · down and whose
+/// columns are `across` apart. Each sum is taken in double, in the order of k.
+void small_product(const ConstStrided& A, const float* B, Eigen::Index down, Eigen::Index across,
+                   Strided out) {
+    constexpr Eigen::Index k_rows = k_width == 8 ? 8 : 4;  // as measured
+    const Eigen::Index inner = A.cols(), columns = out.cols();
+    if (columns == 0) return;
+    DoubleVector bands[k_few_numbers];  // of a vector's columns each, the last one filled up with zeros
+    DoubleVector* band = bands;
+    for (Eigen::Index j = 0; j < columns; j += k_double_width)
+        for (Eigen::Index k = 0; k < inner; ++k)
+            load_doubles(B + k * down + j * across, across, std::min(k_double_width, columns - j), *band++);
+    double a[k_rows][k_few_numbers];
+    for (Eigen::Index i = 0; i < out.rows(); i += k_rows) {
+        const Eigen::Index rows = std::min(k_rows, out.rows() - i);
+        for (Eigen::Index r = 0; r < k_rows; ++r)
+            std::copy_n(A.row(i + std::min(r, rows - 1)).data(), inner, a[r]);
+        band = bands;
+        for (Eigen::Index j = 0; j < columns; j += k_double_width) {
+            DoubleVector sums[k_rows] = {};
+            for (Eigen::Index k = 0; k < inner; ++k, ++band)
+                for (Eigen::Index r = 0; r < k_rows; ++r) sums[r] += a[r][k] * *band;
+            for (Eigen::Index r = 0; r < rows; ++r) {
+                const HalfVector rounded = __builtin_convertvector(sums[r], HalfVector);
+                float* const to = &out(i + r, j);
+                if (columns - j >= k_double_width)
+                    std::memcpy(to, &rounded, sizeof rounded);
+                else
+                    for (Eigen::Index lane = 0; lane < columns - j; ++lane) to[lane] = rounded[lane];
+            }
+        }
+    }
+}
+
+// The fastest product of operands that are not transposed, as measured: narrow_product() up to so many
+// columns; oneDNN, which packs its right operand for each block of rows, in a range of columns; else Eigen's.
+// oneDNN is compiled for all processors, the other two for one.
+constexpr Eigen::Index k_tile_rows = 8, k_few_tile_rows = 4, k_least_narrow = 8;
+constexpr Eigen::Index k_most_narrow = k_width == 16 ? 128 : k_width == 8 ? 15 : 0;
+constexpr Eigen::Index k_least_plain_rows = 32, k_least_plain_columns = k_width == 8 ? 16 : 32,
+                       k_most_plain_columns = k_width == 8 ? 256 : std::numeric_limits<Eigen::Index>::max();
+bool is_narrow(Eigen::Index rows, Eigen::Index columns) {
+    return rows >= k_few_tile_rows && columns >= k_least_narrow && columns <= k_most_narrow;
+}
+bool is_large_plain(Eigen::Index rows, Eigen::Index columns) {
+    return rows >= k_least_plain_rows && columns >= k_least_plain_columns && columns <= k_most_plain_columns;
+}
+
+/// Rows i to i + k_rows − 1 of out = A B, in as many columns as `Columns`, a vector, has numbers, from the
+/// j-th on.
+template <typename Columns, Eigen::Index k_rows>
+void product_tile(const ConstStrided& A, const ConstStrided& B, Eigen::Index i, Eigen::Index j,
+                  Strided& out) {
+    const float *const a = A.data() + i * A.outerStride(), *b = B.data() + j;
+    const Eigen::Index a_stride = A.outerStride(), b_stride = B.outerStride(), inner = A.cols();
+    Columns sums[k_rows] = {}, row;
+    for (Eigen::Index k = 0; k < inner; ++k, b += b_stride) {
+        std::memcpy(&row, b, sizeof row);
+        for (Eigen::Index r = 0; r < k_rows; ++r) sums[r] += a[r * a_stride + k] * row;
+    }
+    for (Eigen::Index r = 0; r < k_rows; ++r) std::memcpy(&out(i + r, j), &sums[r], sizeof row);
+}
+
+/// out = A B, each sum in the order of k, in tiles that a processor's registers hold. The last tiles overlap
+/// the ones before: they write the same numbers again.
+template <typename Columns>
+void narrow_product_by(const ConstStrided& A, const ConstStrided& B, Strided& out) {
+    constexpr Eigen::Index k_columns = sizeof(Columns) / sizeof(float);
+    const Eigen::Index rows = out.rows();
+    for (Eigen::Index j = 0; j < out.cols(); j += k_columns) {
+        const Eigen::Index column = std::min(j, out.cols() - k_columns);
+        Eigen::Index i = 0;
+        for (; rows >= k_tile_rows && rows - i > k_few_tile_rows; i += k_tile_rows)
+            product_tile<Columns, k_tile_rows>(A, B, std::min(i, rows - k_tile_rows), column, out);
+        for (; i < rows; i += k_few_tile_rows)
+            product_tile<Columns, k_few_tile_rows>(A, B, std::min(i, rows - k_few_tile_rows), column, out);
+    }
+}
+
+void narrow_product(const ConstStrided& A, const ConstStrided& B, Strided& out) {
+    if constexpr (k_least_narrow < k_width)
+        if (out.cols() < k_width) return narrow_product_by<HalfVector>(A, B, out);
+    narrow_product_by<Vector>(A, B, out);
+}
+
+/// Whether oneDNN's product is faster than Eigen's, as measured for 64 × 64 results and larger.
+bool is_large(const ConstStrided& A, const Strided& out) {
+    return out.rows() >= 64 && out.cols() >= 64 && A.size() > 0;
+}
+
+enum class Take : char { plain = 'N', transposed = 'T' };
+
+/// out = A B + keep · out by oneDNN, each operand as it is or transposed, on the calling thread alone: tasks
+/// are already spread over the cores.
+void large_product(Take a, const ConstStrided& A, Take b, const ConstStrided& B, float keep, Strided out) {
+    [[maybe_unused]] thread_local const bool is_single = (omp_set_num_threads(1), true);
+    const dnnl_dim_t inner = a == Take::plain ? A.cols() : A.rows();
+    const dnnl_status_t status =
+        dnnl_sgemm(static_cast<char>(a), static_cast<char>(b), out.rows(), out.cols(), inner, 1, A.data(),
+                   A.outerStride(), B.data(), B.outerStride(), keep, out.data(), out.outerStride());
+    if (status == dnnl_out_of_memory) throw std::bad_alloc();
+    if (status != dnnl_success) throw std::logic_error("dnnl_sgemm was called with wrong arguments");
+}
+
+}  // namespace
+
+void product(const ConstStrided& A, const ConstStrided& B, Strided out) {
+    if (is_small(B))
+        small_product(A, B.data(), B.outerStride(), 1, out);
+    else if (is_narrow(out.rows(), out.cols()))
+        narrow_product(A, B, out);
+    else if (is_large_plain(out.rows(), out.cols()))
+        large_product(Take::plain, A, Take::plain, B, 0, out);
+    else
+        out.noalias() = A * B;
+}
+
+void product_transposed(const ConstStrided& A, const ConstStrided& B, Strided out) {
+    if (is_small(B))
+        small_product(A, B.data(), 1, B.outerStride(), out);
+    else if (is_large(A, out))
+        large_product(Take::plain, A, Take::transposed, B, 0, out);
+    else
+        out.noalias() = A * B.transpose();
+}
+
+bool is_worth_transposing(const ConstStrided& A, const ConstStrided& B) {
+    const Eigen::Index rows = A.rows(), columns = B.rows();
+    const bool takes_tiles = rows >= k_tile_rows && is_narrow(rows, columns);
+    return !is_small(B) && (takes_tiles || (rows >= k_least_plain_rows && columns >= k_least_plain_columns));
+}
+
+void transpose(const ConstStrided& B, Strided out) {
+    constexpr Eigen::Index k_side = 16;  // of a square that stays in the cache
+    for (Eigen::Index j = 0; j < B.cols(); j += k_side)
+        for (Eigen::Index i = 0; i < B.rows(); i += k_side) {
+            const Eigen::Index rows = std::min(k_side, B.rows() - i),
+                               columns = std::min(k_side, B.cols() - j);
+            for (Eigen::Index y = 0; y < columns; ++y)
+                for (Eigen::Index x = 0; x < rows; ++x) out(j + y, i + x) = B(i + x, j + y);
+        }
+}
+
+void add_product(const ConstStrided& A, const ConstStrided& B, Strided sum) {
+    if (is_large(A, sum))
+        large_product(Take::plain, A, Take::plain, B, 1, sum);
+    else
+        sum.noalias() += A * B;
+}
+
+void add_product_transposed(const ConstStrided& A, const ConstStrided& B, Strided sum) {
+    if (is_large(A, sum))
+        large_product(Take::plain, A, Take::transposed, B, 1, sum);
+    else
+        sum.noalias() += A * B.transpose();
+}
+
+void add_transposed_product(const ConstStrided& A, const ConstStrided& B, Strided sum) {
+    if (is_large(A, sum))
+        large_product(Take::transposed, A, Take::plain, B, 1, sum);
+    else
+        sum.noalias() += A.transpose() * B;
+}
+
+void sum_open(ConstMatrixView A, ConstMatrixView closed, const ConstStrided& V, MatrixView out) {
+    out.setZero();
+    for (Eigen::Index i = 0; i < A.rows(); ++i)
+        for (Eigen::Index j = 0; j < A.cols(); ++j)
+            if (closed(i, j) != -std::numeric_limits<float>::infinity()) out.row(i) += A(i, j) * V.row(j);
+}
+
+bool all_finite(std::span<const float> values) {
+    constexpr std::uint32_t k_exponent = 0x7f800000;
+    std::uint32_t others = 0;
+    for (const float v : values) others |= (std::bit_cast<std::uint32_t>(v) & k_exponent) == k_exponent;
+    return others == 0;
+}
+
+}  // namespace attnscope
