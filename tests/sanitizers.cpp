@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "tests/sanitized.h"
+
 // Freed memory stays poisoned until so much more is freed. With 256 MB, the default, a quarter of the time
 // goes into page faults. A block remembers ten calls that led
 // to it, not thirty, which saves a tenth of the time.
@@ -20,11 +22,8 @@ extern "C" void __sanitizer_malloc_hook(const volatile void* block, std::size_t 
     madvise(bytes + before, (size - before) / k_page * k_page, MADV_HUGEPAGE);
 }
 
-// fontconfig keeps pointers as offsets, which the checker does not follow: the machine's own configuration,
-// which pango loads once per process in a thread of its own, looks like a leak of a few hundred bytes. So
-// does what libgomp, which oneDNN asks for threads, keeps for each thread of ours that still runs at the end.
 extern "C" const char* __lsan_default_suppressions();
-extern "C" const char* __lsan_default_suppressions() { return "leak:libfontconfig.so\nleak:libgomp.so\n"; }
+extern "C" const char* __lsan_default_suppressions() { return attnscope::test::k_suppressed_leaks; }
 
 // These are not built for the thread checker, which does not see their locks and takes two threads that write
 // text for a race.
