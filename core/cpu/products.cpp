@@ -21,15 +21,17 @@ constexpr Eigen::Index k_few_numbers = 512;
 /// Whether B is so small that accumulating in double costs no noticeable time.
 bool is_small(const ConstStrided& B) { return B.size() <= k_few_numbers; }
 
-/// Converts a vector's numbers, `apart` from each other, to double; if there are only `count`, zeros follow.
+/// Converts a vector's numbers, `apart` from each other, to double; if there are only `count`, the last one
+/// follows again.
 inline void load_doubles(const float* from, Eigen::Index apart, Eigen::Index count, DoubleVector& to) {
-    HalfVector cells{};
+    HalfVector cells;
     if (count >= k_double_width && apart == 1)
         std::memcpy(&cells, from, sizeof cells);
     else if (count >= k_double_width)
         for (Eigen::Index lane = 0; lane < k_double_width; ++lane) cells[lane] = from[lane * apart];
     else
-        for (Eigen::Index lane = 0; lane < count; ++lane) cells[lane] = from[lane * apart];
+        for (Eigen::Index lane = 0; lane < k_double_width; ++lane)
+            cells[lane] = from[std::min(lane, count - 1) * apart];
     to = __builtin_convertvector(cells, DoubleVector);
 }
 
@@ -37,15 +39,16 @@ inline void load_doubles(const float* from, Eigen::Index apart, Eigen::Index cou
 /// columns are `across` apart. Each sum is taken in double, in the order of k.
 void small_product(const ConstStrided& A, const float* B, Eigen::Index down, Eigen::Index across,
                    Strided out) {
-    constexpr Eigen::Index k_rows = k_width == 8 ? 8 : 4;  // as measured
+    constexpr Eigen::Index k_rows = k_width >= 8 ? 8 : 4;  // as measured
+    constexpr Eigen::Index k_apart = k_few_numbers + 8;    // rows 4096 bytes apart share a part of the cache
     const Eigen::Index inner = A.cols(), columns = out.cols();
     if (columns == 0) return;
-    DoubleVector bands[k_few_numbers];  // of a vector's columns each, the last one filled up with zeros
+    DoubleVector bands[k_few_numbers];  // of a vector's columns each
     DoubleVector* band = bands;
     for (Eigen::Index j = 0; j < columns; j += k_double_width)
         for (Eigen::Index k = 0; k < inner; ++k)
             load_doubles(B + k * down + j * across, across, std::min(k_double_width, columns - j), *band++);
-    double a[k_rows][k_few_numbers];
+    double a[k_rows][k_apart];
     for (Eigen::Index i = 0; i < out.rows(); i += k_rows) {
         const Eigen::Index rows = std::min(k_rows, out.rows() - i);
         for (Eigen::Index r = 0; r < k_rows; ++r)
@@ -58,10 +61,13 @@ void small_product(const ConstStrided& A, const float* B, Eigen::Index down, Eig
             for (Eigen::Index r = 0; r < rows; ++r) {
                 const HalfVector rounded = __builtin_convertvector(sums[r], HalfVector);
                 float* const to = &out(i + r, j);
-                if (columns - j >= k_double_width)
+                if (columns - j >= k_double_width) {
                     std::memcpy(to, &rounded, sizeof rounded);
-                else
-                    for (Eigen::Index lane = 0; lane < columns - j; ++lane) to[lane] = rounded[lane];
+                } else {
+                    float numbers[k_double_width];
+                    std::memcpy(numbers, &rounded, sizeof numbers);
+                    copy_few(numbers, columns - j, to);
+                }
             }
         }
     }

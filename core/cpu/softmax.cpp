@@ -16,15 +16,19 @@ namespace {
 constexpr float k_infinity = std::numeric_limits<float>::infinity();
 constexpr float k_nan = std::numeric_limits<float>::quiet_NaN();
 
-/// Replaces x ≤ 0, not NaN, by eˣ: 2ⁿ eʳ with n = round(x / ln 2) and a polynomial for eʳ (Cephes' expf, S.
-/// Moshier). −∞, and everything below −104, gives exactly 0. Each step is taken for all vectors before the
-/// next, so that no vector waits for its own previous step.
+/// What exponentials are multiplied by, so that small ones are normal numbers.
+constexpr float k_exp_scale = 0x1p64f;
+
+/// Replaces x ≤ 0, not NaN, by k_exp_scale · eˣ: 2ⁿ eʳ with n = round(x / ln 2) and a polynomial for eʳ that
+/// minimizes the largest relative error (3 · 10⁻⁹; found by Lawson's weighted least squares). Below −104, x
+/// is −104: the quotient of its exponential and a sum of at least e⁰ rounds to 0. Each step is taken for all
+/// vectors before the next, so that no vector waits for its own previous step.
 template <std::size_t count>
 [[gnu::always_inline]] inline void exp_together(Vector* x) {
-    // 1.5 · 2²³: adding it rounds to a whole number, held in the lowest bits; 64 keeps 2ⁿ⁺⁶⁴ a normal number.
+    // 1.5 · 2²³: adding it rounds to a whole number, held in the lowest bits.
     constexpr float k_to_integer = 12582912 + 64;
-    constexpr float k_factors[] = {1.3981999507e-3f, 8.3334519073e-3f, 4.1665795894e-2f, 1.6666665459e-1f,
-                                   5.0000001201e-1f};
+    static_assert(k_exp_scale == 0x1p64f);
+    constexpr float k_factors[] = {8.3687101161e-3f, 4.1668387370e-2f, 1.6666520687e-1f, 4.9999993452e-1f};
     Vector shifted[count], r[count], p[count];
     for (std::size_t i = 0; i < count; ++i) {
         k_enlarge(x[i], Vector{} - 104.0f);
@@ -34,14 +38,14 @@ template <std::size_t count>
         const Vector n = shifted[i] - k_to_integer;
         r[i] = (x[i] - n * 0.693359375f) + n * 2.12194440e-4f;  // ln 2 in two parts
     }
-    for (Vector& each : p) each = Vector{} + 1.9875691500e-4f;
+    for (Vector& each : p) each = Vector{} + 1.3814614209e-3f;
     for (const float factor : k_factors)
         for (std::size_t i = 0; i < count; ++i) p[i] = p[i] * r[i] + factor;
     for (std::size_t i = 0; i < count; ++i) p[i] = p[i] * (r[i] * r[i]) + r[i] + 1.0f;
     for (std::size_t i = 0; i < count; ++i) {
         const BitVector scaled =
             reinterpret_cast<BitVector>(p[i]) + (reinterpret_cast<BitVector>(shifted[i]) << 23);
-        x[i] = reinterpret_cast<Vector>(scaled) * 0x1p-64f;
+        x[i] = reinterpret_cast<Vector>(scaled);
     }
 }
 /// Vectors whose exponentials are computed together, as measured.
@@ -53,28 +57,38 @@ inline void exp_of_nonpositive(Vector (&x)[count]) {
     for (std::size_t first = 0; first < count; first += k_at_once) exp_together<k_at_once>(x + first);
 }
 
-/// The largest number, or NaN if there is one.
-float largest_of(const float* x, Eigen::Index n) {
-    Lanes largest = filled(-k_infinity), total{};
-    const auto add = [&](Eigen::Index part, const Vector& cells) {
-        k_enlarge(largest.parts[part], cells);
-        total.parts[part] += cells;
-    };
-    Eigen::Index j = 0;
-    for (; n - j >= k_lanes; j += k_lanes)
-        for (Eigen::Index part = 0; part < k_parts; ++part) add(part, read(x + j + part * k_width));
-    if (j < n) {
-        Lanes cells;
-        load_few(x + j, n - j, cells);
-        for (Eigen::Index part = 0; part < k_parts; ++part) add(part, cells.parts[part]);
+/// The largest of numbers that are added 16 at a time; NaN if there is one.
+class Largest {
+public:
+    void add(const Lanes& cells) {
+        for (Eigen::Index part = 0; part < k_parts; ++part) {
+            k_enlarge(largest_.parts[part], cells.parts[part]);
+            total_.parts[part] += cells.parts[part];
+        }
     }
-    // A NaN makes the total NaN; so does −∞ beside +∞ or beside numbers whose sum overflows.
-    if (has_nan(total) && std::any_of(x, x + n, [](float v) { return std::isnan(v); })) return k_nan;
-    return folded(largest, k_enlarge);
+    /// x is where the n numbers are.
+    float of(const float* x, Eigen::Index n) const {
+        // A NaN makes the total NaN; so does −∞ beside +∞ or beside numbers whose sum overflows.
+        if (has_nan(total_) && std::any_of(x, x + n, [](float v) { return std::isnan(v); })) return k_nan;
+        return folded(largest_, k_enlarge);
+    }
+
+private:
+    Lanes largest_ = filled(-k_infinity), total_{};
+};
+
+float largest_of(const float* x, Eigen::Index n) {
+    Largest largest;
+    Lanes cells;
+    for (Eigen::Index j = 0; j < n; j += k_lanes) {
+        load(x, j, n, cells);
+        largest.add(cells);
+    }
+    return largest.of(x, n);
 }
 
-/// out = e^(x − largest); returns its sum. Calls meanwhile(j) for each 16th cell j, between reading x and
-/// writing out from there on: a division there delays nothing.
+/// out = k_exp_scale · e^(x − largest); returns its sum. Calls meanwhile(j) for each 16th cell j, between
+/// reading x and writing out from there on: what it does hardly takes time of its own.
 template <typename Meanwhile>
 float exp_row(const float* x, float largest, Eigen::Index n, float* out, const Meanwhile& meanwhile) {
     constexpr Eigen::Index k_cells = k_together * k_width;
@@ -103,17 +117,6 @@ float exp_row(const float* x, float largest, Eigen::Index n, float* out) {
     return exp_row(x, largest, n, out, [](Eigen::Index) {});
 }
 
-/// The sum of a row, in the order of exp_row().
-float sum_of(const float* x, Eigen::Index n) {
-    Lanes sums{}, cells;
-    for (Eigen::Index j = 0; j < n; j += k_lanes) {
-        load(x, j, n, cells);
-        for (Eigen::Index part = 0; part < k_parts; ++part)
-            sums.parts[part] += cells.parts[part] == -k_infinity ? Vector{} : cells.parts[part];
-    }
-    return folded(sums, k_add);
-}
-
 }  // namespace
 
 void scale_rows(ConstMatrixView x, float factor, float divisor, MatrixView out) {
@@ -128,52 +131,112 @@ void mask_rows(ConstMatrixView x, ConstMatrixView open, MatrixView out) {
 
 namespace {
 
-/// Each row is divided by its sum while the exponentials of the next are computed.
-void softmax_long_rows(ConstMatrixView x, MatrixView out) {
-    const Eigen::Index n = x.cols();
-    float* before = nullptr;  // a row of exponentials that are to be divided by their sum
+/// Cells that wait to be divided by their sum.
+struct Undivided {
+    float* cells = nullptr;  ///< none
     float sum = 1;
-    const auto divide = [&](Eigen::Index j) {
-        if (!before) return;
-        Lanes cells;
-        load(before, j, n, cells);
-        for (Vector& part : cells.parts) part /= sum;
-        store(cells, j, n, before);
-    };
-    for (Eigen::Index i = 0; i < x.rows(); ++i) {
-        const float* const row = x.row(i).data();
-        float* const to = out.row(i).data();
-        const float largest = largest_of(row, n);
-        if (!std::isfinite(largest)) {  // −∞: nothing is open
-            std::transform(row, row + n, to, [](float v) { return v == -k_infinity ? 0.0f : k_nan; });
-            continue;
-        }
-        sum = exp_row(row, largest, n, to, divide);
-        before = to;
+
+    void divide(Eigen::Index j, Eigen::Index n) const {
+        if (!cells) return;
+        Lanes part_of_row;
+        load(cells, j, n, part_of_row);
+        for (Vector& part : part_of_row.parts) part /= sum;
+        store(part_of_row, j, n, cells);
     }
-    for (Eigen::Index j = 0; j < n; j += k_lanes) divide(j);
+};
+
+/// While the exponentials of a row are computed, the row two before is divided by its sum and the largest
+/// number of the row two after is found: what a row needs of the one before would have to be waited for.
+void softmax_long_rows(ConstMatrixView x, MatrixView out) {
+    const Eigen::Index n = x.cols(), last = x.rows() - 1;
+    const auto row = [&](Eigen::Index i) { return x.row(std::min(i, last)).data(); };
+    float largest = largest_of(row(0), n), largest_of_next = largest_of(row(1), n);
+    Undivided before, two_before;
+    for (Eigen::Index i = 0; i <= last; ++i) {
+        float* const to = out.row(i).data();
+        const float* const two_after = row(i + 2);
+        Largest found;
+        if (std::isfinite(largest)) {
+            const float sum = exp_row(row(i), largest, n, to, [&](Eigen::Index j) {
+                two_before.divide(j, n);
+                Lanes cells;
+                load(two_after, j, n, cells);
+                found.add(cells);
+            });
+            two_before = before;
+            before = {to, sum};
+            largest = largest_of_next;
+            largest_of_next = found.of(two_after, n);
+        } else {  // −∞: nothing is open
+            std::transform(row(i), row(i) + n, to, [](float v) { return v == -k_infinity ? 0.0f : k_nan; });
+            largest = largest_of_next;
+            largest_of_next = largest_of(two_after, n);
+        }
+    }
+    for (const Undivided& rest : {two_before, before})
+        for (Eigen::Index j = 0; j < n; j += k_lanes) rest.divide(j, n);
 }
 
-/// Rows of at most so many cells take their exponentials together.
-constexpr Eigen::Index k_short_row = 32, k_rows_together = 64;
+/// A row of at most k_sixteens · 16 cells, in registers.
+template <Eigen::Index k_sixteens>
+class ShortRow {
+public:
+    ShortRow(const float* x, Eigen::Index n, float after) {
+        for (Eigen::Index k = 0; k < k_sixteens; ++k) load(x, k * k_lanes, n, cells_[k], after);
+    }
+    void store(Eigen::Index n, float* out) const {
+        for (Eigen::Index k = 0; k < k_sixteens; ++k) attnscope::store(cells_[k], k * k_lanes, n, out);
+    }
+    float largest(const float* x, Eigen::Index n) const {
+        Largest largest;
+        for (const Lanes& each : cells_) largest.add(each);
+        return largest.of(x, n);
+    }
+    /// In the order of exp_row().
+    float sum() const {
+        Lanes sums{};
+        for (const Lanes& each : cells_)
+            for (Eigen::Index part = 0; part < k_parts; ++part) sums.parts[part] += each.parts[part];
+        return folded(sums, k_add);
+    }
+    template <typename Change>
+    void for_each_vector(const Change& change) {
+        for (Lanes& each : cells_)
+            for (Vector& part : each.parts) change(part);
+    }
 
-/// softmax_long_rows() of at most k_rows_together rows, whose exponentials are taken together, so that
-/// vectors are full and do not wait for each other; the bits are the same. False, and nothing done, unless
-/// the largest cell of each is finite.
+private:
+    Lanes cells_[k_sixteens];
+};
+
+constexpr Eigen::Index k_rows_together = 64;
+
+/// softmax_long_rows() of at most k_rows_together rows of at most k_sixteens · 16 cells, whose exponentials
+/// are taken together, so that vectors are full and do not wait for each other; the bits are the same. False,
+/// and nothing done, unless the largest cell of each is finite.
+template <Eigen::Index k_sixteens>
 bool softmax_short_rows(ConstMatrixView x, MatrixView out) {
+    using Row = ShortRow<k_sixteens>;
+    const Eigen::Index n = x.cols();
     float largest[k_rows_together];
     bool finite = true;
     for (Eigen::Index i = 0; i < x.rows(); ++i) {
-        largest[i] = largest_of(x.row(i).data(), x.cols());
+        const float* const cells = x.row(i).data();
+        largest[i] = Row(cells, n, -k_infinity).largest(cells, n);
         finite &= std::isfinite(largest[i]);
     }
     if (!finite) return false;
-    for (Eigen::Index i = 0; i < x.rows(); ++i)
-        for (Eigen::Index j = 0; j < x.cols(); ++j) out(i, j) = x(i, j) - largest[i];
+    for (Eigen::Index i = 0; i < x.rows(); ++i) {
+        Row row(x.row(i).data(), n, 0);
+        row.for_each_vector([&](Vector& part) { part -= largest[i]; });
+        row.store(n, out.row(i).data());
+    }
     exp_row(out.data(), 0, out.size(), out.data());
     for (Eigen::Index i = 0; i < x.rows(); ++i) {
-        const float sum = sum_of(out.row(i).data(), out.cols());
-        for (Eigen::Index j = 0; j < out.cols(); ++j) out(i, j) /= sum;
+        Row row(out.row(i).data(), n, 0);
+        const float sum = row.sum();
+        row.for_each_vector([&](Vector& part) { part /= sum; });
+        row.store(n, out.row(i).data());
     }
     return true;
 }
@@ -181,16 +244,14 @@ bool softmax_short_rows(ConstMatrixView x, MatrixView out) {
 }  // namespace
 
 void softmax_rows(ConstMatrixView x, MatrixView out) {
-    if (x.cols() > k_short_row) {
-        softmax_long_rows(x, out);
-        return;
-    }
+    if (x.cols() > 2 * k_lanes) return softmax_long_rows(x, out);
+    const auto of_rows = x.cols() > k_lanes ? softmax_short_rows<2> : softmax_short_rows<1>;
     for (Eigen::Index first = 0; first < x.rows(); first += k_rows_together) {
         const Eigen::Index count = std::min(k_rows_together, x.rows() - first);
         const auto rows_of = [&](auto matrix) {
             return decltype(matrix){matrix.row(first).data(), count, matrix.cols()};
         };
-        if (!softmax_short_rows(rows_of(x), rows_of(out))) softmax_long_rows(rows_of(x), rows_of(out));
+        if (!of_rows(rows_of(x), rows_of(out))) softmax_long_rows(rows_of(x), rows_of(out));
     }
 }
 
@@ -212,13 +273,14 @@ void softmax_cells(std::span<const RowSum> rows, MatrixView x) {
             continue;
         }
         exp_row(cells, row.largest, x.cols(), cells);
-        const auto sum = static_cast<float>(row.sum);
+        const float sum = static_cast<float>(row.sum) * k_exp_scale;
         for (Eigen::Index j = 0; j < x.cols(); ++j) cells[j] /= sum;
     }
 }
 
 void exponentials(std::span<float> x, float largest) {
     exp_row(x.data(), largest, static_cast<Eigen::Index>(x.size()), x.data());
+    for (float& each : x) each /= k_exp_scale;
 }
 
 namespace {
@@ -237,7 +299,7 @@ void softmax_group(const float* x, Eigen::Index count, float& largest, float& su
         exp_of_nonpositive(cells.parts);
         for (Eigen::Index part = 0; part < k_parts; ++part) total.parts[part] += cells.parts[part];
     }
-    sum = folded(total, k_add);
+    sum = folded(total, k_add) / k_exp_scale;
     for (Eigen::Index j = 0; j < count; ++j)
         if (x[j] != -k_infinity) smallest = std::min(smallest, x[j]);
 }
@@ -263,7 +325,7 @@ bool softmax_finite_groups(const float* x, Eigen::Index groups, float* largest, 
         for (Vector& each : cells) each -= largest[g];
         exp_of_nonpositive(cells);
         for (Eigen::Index v = 0; v < k_sixteens * k_parts; ++v) total.parts[v % k_parts] += cells[v];
-        sums[g] = folded(total, k_add);
+        sums[g] = folded(total, k_add) / k_exp_scale;
     }
     if (folded(check, k_add) != 0) return false;
     smallest = std::min(smallest, folded(low, lessen));

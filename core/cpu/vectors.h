@@ -2,7 +2,7 @@
 // number.
 #pragma once
 
-#ifdef __AVX512F__
+#ifdef __AVX2__
 #include <immintrin.h>
 #endif
 
@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <type_traits>
 
 namespace attnscope {
 namespace {  // a program may have sources that are compiled for other processors
@@ -62,50 +63,67 @@ constexpr auto k_enlarge = [](auto& a, const auto& b) {
         a = b > a ? b : a;
 };
 
-// The last cells of a row, fewer than k_lanes. Where an instruction reads and writes some lanes of a vector
-// it takes a tenth of the time.
+inline bool has_nan(const Lanes& cells) {
 #ifdef __AVX512F__
-
-inline __mmask16 mask_of_first(Eigen::Index count) { return static_cast<__mmask16>((1U << count) - 1); }
-
-/// `count` numbers, and −∞ in the lanes after them.
-inline void load_few(const float* x, Eigen::Index count, Lanes& cells) {
-    const Vector closed = Vector{} - std::numeric_limits<float>::infinity();
-    cells.parts[0] = _mm512_mask_loadu_ps(closed, mask_of_first(count), x);
-}
-/// Stores the first `count` lanes.
-inline void store_few(const Lanes& cells, Eigen::Index count, float* out) {
-    _mm512_mask_storeu_ps(out, mask_of_first(count), cells.parts[0]);
-}
-inline bool has_nan(const Lanes& cells) {
     return _mm512_cmp_ps_mask(cells.parts[0], cells.parts[0], _CMP_UNORD_Q) != 0;
-}
-
 #else
-
-inline void load_few(const float* x, Eigen::Index count, Lanes& cells) {
-    cells = filled(-std::numeric_limits<float>::infinity());
-    std::memcpy(&cells, x, static_cast<std::size_t>(count) * sizeof(float));
-}
-inline void store_few(const Lanes& cells, Eigen::Index count, float* out) {
-    std::memcpy(out, &cells, static_cast<std::size_t>(count) * sizeof(float));
-}
-inline bool has_nan(const Lanes& cells) {
     BitVector nan{};
     for (const Vector& part : cells.parts) nan |= reinterpret_cast<BitVector>(part != part);
     std::uint32_t any = 0;
     for (Eigen::Index lane = 0; lane < k_width; ++lane) any |= nan[lane];
     return any != 0;
+#endif
 }
 
+/// The first `count` numbers at x and `after` behind them: a vector's last, one at least.
+inline Vector read_few(const float* x, Eigen::Index count, float after) {
+#if defined(__AVX512F__)
+    return _mm512_mask_loadu_ps(Vector{} + after, static_cast<__mmask16>((1U << count) - 1), x);
+#elif defined(__AVX2__)
+    const auto last = static_cast<std::uint32_t>(count);
+    const auto is_read = BitVector{0, 1, 2, 3, 4, 5, 6, 7} < last;
+    return is_read ? Vector(_mm256_maskload_ps(x, reinterpret_cast<__m256i>(is_read))) : Vector{} + after;
+#else
+    return Vector{x[0], count > 1 ? x[1] : after, count > 2 ? x[2] : after, after};
 #endif
+}
 
-/// The numbers of a row of n from the j-th on; −∞ after the last.
-inline void load(const float* x, Eigen::Index j, Eigen::Index n, Lanes& cells) {
+/// `count` numbers, fewer than k_lanes and at least one, and `after` in the lanes behind them.
+inline void load_few(const float* x, Eigen::Index count, float after, Lanes& cells) {
+    for (Vector& part : cells.parts) {
+        part = count >= k_width ? read(x) : count > 0 ? read_few(x, count, after) : Vector{} + after;
+        count -= k_width;
+        x += k_width;
+    }
+}
+/// Copies fewer than k_lanes numbers: eight, four, two and one, as a memcpy of unknown length is a call, and
+/// an instruction that stores any number of them takes up to 50 cycles.
+inline void copy_few(const float* from, Eigen::Index count, float* to) {
+    const auto copy = [&](auto length) {
+        if ((count & length()) == 0) return;
+        std::memcpy(to, from, length() * sizeof(float));
+        from += length();
+        to += length();
+    };
+    copy(std::integral_constant<Eigen::Index, 8>());
+    copy(std::integral_constant<Eigen::Index, 4>());
+    copy(std::integral_constant<Eigen::Index, 2>());
+    copy(std::integral_constant<Eigen::Index, 1>());
+}
+/// Stores the first `count` lanes, fewer than k_lanes.
+inline void store_few(const Lanes& cells, Eigen::Index count, float* out) {
+    float numbers[k_lanes];
+    std::memcpy(numbers, &cells, sizeof numbers);
+    copy_few(numbers, count, out);
+}
+
+/// The numbers of a row of n from the j-th on; `after` in the lanes after the last.
+inline void load(const float* x, Eigen::Index j, Eigen::Index n, Lanes& cells,
+                 float after = -std::numeric_limits<float>::infinity()) {
     if (n - j >= k_lanes)
         for (Eigen::Index part = 0; part < k_parts; ++part) cells.parts[part] = read(x + j + part * k_width);
     else
-        load_few(x + j, n - j, cells);
+        load_few(x + j, n - j, after, cells);
 }
 inline void store(const Lanes& cells, Eigen::Index j, Eigen::Index n, float* out) {
     if (n - j >= k_lanes)
