@@ -35,13 +35,25 @@ inline void load_doubles(const float* from, Eigen::Index apart, Eigen::Index cou
     to = __builtin_convertvector(cells, DoubleVector);
 }
 
+/// Stores as many numbers as there are `columns`, in single precision.
+inline void store_rounded(const DoubleVector& from, Eigen::Index columns, float* to) {
+    const HalfVector rounded = __builtin_convertvector(from, HalfVector);
+    if (columns >= k_double_width) {
+        std::memcpy(to, &rounded, sizeof rounded);
+    } else {
+        float numbers[k_double_width];
+        std::memcpy(numbers, &rounded, sizeof numbers);
+        copy_few(numbers, columns, to);
+    }
+}
+
 /// out = A B for a B of at most k_few_numbers numbers, of which row k begins at B + k · down and whose
 /// columns are `across` apart. Each sum is taken in double, in the order of k.
 void small_product(const ConstStrided& A, const float* B, Eigen::Index down, Eigen::Index across,
                    Strided out) {
     constexpr Eigen::Index k_rows = k_width >= 8 ? 8 : 4;  // as measured
     constexpr Eigen::Index k_apart = k_few_numbers + 8;    // rows 4096 bytes apart share a part of the cache
-    const Eigen::Index inner = A.cols(), columns = out.cols();
+    const Eigen::Index inner = A.cols(), columns = out.cols(), apart = out.outerStride();
     if (columns == 0) return;
     DoubleVector bands[k_few_numbers];  // of a vector's columns each
     DoubleVector* band = bands;
@@ -58,17 +70,10 @@ void small_product(const ConstStrided& A, const float* B, Eigen::Index down, Eig
             DoubleVector sums[k_rows] = {};
             for (Eigen::Index k = 0; k < inner; ++k, ++band)
                 for (Eigen::Index r = 0; r < k_rows; ++r) sums[r] += a[r][k] * *band;
-            for (Eigen::Index r = 0; r < rows; ++r) {
-                const HalfVector rounded = __builtin_convertvector(sums[r], HalfVector);
-                float* const to = &out(i + r, j);
-                if (columns - j >= k_double_width) {
-                    std::memcpy(to, &rounded, sizeof rounded);
-                } else {
-                    float numbers[k_double_width];
-                    std::memcpy(numbers, &rounded, sizeof numbers);
-                    copy_few(numbers, columns - j, to);
-                }
-            }
+            float* const to = &out(i, j);
+#pragma GCC unroll 8  // else it keeps the sums in memory
+            for (Eigen::Index r = 0; r < k_rows; ++r)
+                if (r < rows) store_rounded(sums[r], columns - j, to + r * apart);
         }
     }
 }
