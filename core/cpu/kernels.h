@@ -44,7 +44,7 @@ void scale_rows(ConstMatrixView x, float factor, float divisor, MatrixView out);
 void mask_rows(ConstMatrixView x, ConstMatrixView open, MatrixView out);
 /// Softmax along each row; x and out n × m, may be the same memory. −∞ is closed: weight exactly 0, and a row
 /// with nothing open is all zeros. A NaN or a +∞ in an open cell makes the row's open cells NaN. The
-/// exponentials are accurate to 2 ulp, and a row's result does not depend on its address.
+/// exponentials are accurate to 1 ulp, and a row's result does not depend on its address.
 void softmax_rows(ConstMatrixView x, MatrixView out);
 /// What a softmax subtracts from a row and divides it by. A row may be read in parts.
 struct RowSum {

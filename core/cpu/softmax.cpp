@@ -149,6 +149,7 @@ struct Undivided {
 /// number of the row two after is found: what a row needs of the one before would have to be waited for.
 void softmax_long_rows(ConstMatrixView x, MatrixView out) {
     const Eigen::Index n = x.cols(), last = x.rows() - 1;
+    if (last < 0) return;
     const auto row = [&](Eigen::Index i) { return x.row(std::min(i, last)).data(); };
     float largest = largest_of(row(0), n), largest_of_next = largest_of(row(1), n);
     Undivided before, two_before;

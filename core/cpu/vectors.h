@@ -75,7 +75,7 @@ inline bool has_nan(const Lanes& cells) {
 #endif
 }
 
-/// The first `count` numbers at x and `after` behind them: a vector's last, one at least.
+/// The first `count` numbers at x, at least one and fewer than a vector has, and `after` behind them.
 inline Vector read_few(const float* x, Eigen::Index count, float after) {
 #if defined(__AVX512F__)
     return _mm512_mask_loadu_ps(Vector{} + after, static_cast<__mmask16>((1U << count) - 1), x);
@@ -88,7 +88,7 @@ inline Vector read_few(const float* x, Eigen::Index count, float after) {
 #endif
 }
 
-/// `count` numbers, fewer than k_lanes and at least one, and `after` in the lanes behind them.
+/// `count` numbers, fewer than k_lanes, and `after` in the lanes behind them.
 inline void load_few(const float* x, Eigen::Index count, float after, Lanes& cells) {
     for (Vector& part : cells.parts) {
         part = count >= k_width ? read(x) : count > 0 ? read_few(x, count, after) : Vector{} + after;

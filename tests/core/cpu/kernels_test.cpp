@@ -180,13 +180,29 @@ TEST(KernelsTest, ASoftmaxIsNearTheTruthAndItsRowsSumToOne) {
         }
 }
 
+/// How far the next larger float is from a positive number.
+double ulp_of(double number) {
+    const auto rounded = static_cast<float>(number);
+    return static_cast<double>(std::nextafter(rounded, k_infinity)) - static_cast<double>(rounded);
+}
+
 TEST(KernelsTest, TinyWeightsAreRightDownToTheSmallestNumber) {
-    for (float x = -20; x > -110; x -= 0.37f) {
+    for (float x = -20; x > -110; x -= 0.0037f) {
         Matrix row(1, 2);
         row << 0, x;
         const double truth = std::exp(static_cast<double>(x));
-        // 2 ulp, and half a unit of the smallest number.
-        EXPECT_NEAR(softmax(row)(0, 1), truth, 2 * 0x1p-23 * truth + 0x1p-149) << x;
+        ASSERT_NEAR(softmax(row)(0, 1), truth, ulp_of(truth)) << x;
+    }
+}
+
+TEST(KernelsTest, ExponentialsAreRightToOneUlp) {
+    std::vector<float> x, out;
+    for (float each = 0; each > -80; each -= 0.0037f) x.push_back(each);
+    out = x;
+    exponentials(out, 3);  // which is subtracted
+    for (std::size_t i = 0; i < x.size(); ++i) {
+        const double truth = std::exp(static_cast<double>(x[i] - 3));
+        ASSERT_NEAR(out[i], truth, ulp_of(truth)) << x[i];
     }
 }
 
@@ -295,6 +311,13 @@ TEST(KernelsTest, LargeNumbersBesideAClosedCellAreNoNan) {
 }
 
 // Rows that are read in parts: the sums of groups, joined, make each part's cells those of the whole row.
+TEST(KernelsTest, ASoftmaxOfNoRowsOrOfNoColumnsWritesNothing) {
+    float untouched = 7;
+    for (const auto& [rows, columns] : {std::pair(0, 5), {0, 40}, {3, 0}})
+        softmax_rows({&untouched, rows, columns}, {&untouched, rows, columns});
+    EXPECT_EQ(untouched, 7);
+}
+
 TEST(KernelsTest, GroupsOfARowGiveTheSoftmaxOfTheWhole) {
     for (const int group : {16, 32, 48, 64})
         for (const int n : {16, 37, 64, 200})
