@@ -176,15 +176,39 @@ bool is_worth_transposing(const ConstStrided& A, const ConstStrided& B) {
     return !is_small(B) && (takes_tiles || (rows >= k_least_plain_rows && columns >= k_least_plain_columns));
 }
 
+namespace {
+
+/// out = Bᵀ of 4 × 4 numbers.
+void transpose_tile(const float* B, Eigen::Index B_stride, float* out, Eigen::Index out_stride) {
+    using Four [[gnu::vector_size(16)]] = float;
+    Four rows[4], columns[4];
+    for (Eigen::Index i = 0; i < 4; ++i) std::memcpy(&rows[i], B + i * B_stride, sizeof(Four));
+    for (Eigen::Index i = 0; i < 4; i += 2) {  // two numbers of row i beside those below them
+        columns[i] = __builtin_shufflevector(rows[i], rows[i + 1], 0, 4, 1, 5);
+        columns[i + 1] = __builtin_shufflevector(rows[i], rows[i + 1], 2, 6, 3, 7);
+    }
+    for (Eigen::Index i = 0; i < 2; ++i) {
+        rows[2 * i] = __builtin_shufflevector(columns[i], columns[i + 2], 0, 1, 4, 5);
+        rows[2 * i + 1] = __builtin_shufflevector(columns[i], columns[i + 2], 2, 3, 6, 7);
+    }
+    for (Eigen::Index i = 0; i < 4; ++i) std::memcpy(out + i * out_stride, &rows[i], sizeof(Four));
+}
+
+}  // namespace
+
 void transpose(const ConstStrided& B, Strided out) {
-    constexpr Eigen::Index k_side = 16;  // of a square that stays in the cache
-    for (Eigen::Index j = 0; j < B.cols(); j += k_side)
-        for (Eigen::Index i = 0; i < B.rows(); i += k_side) {
-            const Eigen::Index rows = std::min(k_side, B.rows() - i),
-                               columns = std::min(k_side, B.cols() - j);
-            for (Eigen::Index y = 0; y < columns; ++y)
-                for (Eigen::Index x = 0; x < rows; ++x) out(j + y, i + x) = B(i + x, j + y);
-        }
+    constexpr Eigen::Index k_tile = 4, k_side = 16;  // of a square that stays in the cache
+    const Eigen::Index B_stride = B.outerStride(), out_stride = out.outerStride();
+    const Eigen::Index rows = B.rows() / k_tile * k_tile, columns = B.cols() / k_tile * k_tile;
+    for (Eigen::Index j = 0; j < columns; j += k_side)
+        for (Eigen::Index i = 0; i < rows; i += k_side)
+            for (Eigen::Index y = j; y < std::min(j + k_side, columns); y += k_tile)
+                for (Eigen::Index x = i; x < std::min(i + k_side, rows); x += k_tile)
+                    transpose_tile(B.data() + x * B_stride + y, B_stride, out.data() + y * out_stride + x,
+                                   out_stride);
+    const Eigen::Index rest_of_rows = B.rows() - rows, rest_of_columns = B.cols() - columns;
+    out.rightCols(rest_of_rows) = B.bottomRows(rest_of_rows).transpose();
+    out.bottomRows(rest_of_columns) = B.rightCols(rest_of_columns).transpose();
 }
 
 void add_product(const ConstStrided& A, const ConstStrided& B, Strided sum) {
