@@ -164,7 +164,7 @@ private:
         redirect(path(".err"), k_write, 2);
         for (const char* name : {"DISPLAY", "WAYLAND_DISPLAY", "LC_ALL", "LANG"}) ::unsetenv(name);
         ::setenv("XDG_STATE_HOME", path("state").c_str(), 1);
-        // The program itself has none: sanitizers.cpp is linked into the tests alone.
+        // The program itself has no suppressions: sanitizers.cpp is linked into the tests alone.
         const std::string leaks = "suppressions=" + path("leaks") + ":print_suppressions=0";
         ::setenv("LSAN_OPTIONS", leaks.c_str(), 1);
         for (const auto& [name, value] : start.environment) ::setenv(name.c_str(), value.c_str(), 1);

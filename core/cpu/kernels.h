@@ -44,18 +44,18 @@ void scale_rows(ConstMatrixView x, float factor, float divisor, MatrixView out);
 void mask_rows(ConstMatrixView x, ConstMatrixView open, MatrixView out);
 /// Softmax along each row; x and out n × m, may be the same memory. −∞ is closed: weight exactly 0, and a row
 /// with nothing open is all zeros. A NaN or a +∞ in an open cell makes the row's open cells NaN. The
-/// exponentials are accurate to 1 ulp, and a row's result does not depend on its address.
+/// exponentials are accurate to 1.01 ulp, and a row's result does not depend on its address.
 void softmax_rows(ConstMatrixView x, MatrixView out);
 /// What a softmax subtracts from a row and divides it by. A row may be read in parts.
 struct RowSum {
     float largest = -std::numeric_limits<float>::infinity();  ///< NaN if the row has one; −∞: nothing is open
-    double sum = 0;                                           ///< Σ exp(x − largest) over the open cells
+    double sum = 0;  ///< Σ exp(x − largest) over the open cells: 1 at least if there is one
 
     /// Adds a part of the row with these values.
     void add(float part_largest, double part_sum);
 };
 /// What softmax_rows() does to whole rows, for parts of rows whose sums are known, in place; one sum
-/// for each row.
+/// for each row. A cell above its row's largest, which may have been rounded differently, counts as that.
 void softmax_cells(std::span<const RowSum> rows, MatrixView x);
 /// The largest weight of each block of 2^level × 2^level cells, which is that of the largest
 /// (x − row's largest) − ln(row's sum), so that a block takes one exponential: equal to the largest of

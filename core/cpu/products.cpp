@@ -21,8 +21,8 @@ constexpr Eigen::Index k_few_numbers = 512;
 /// Whether B is so small that accumulating in double costs no noticeable time.
 bool is_small(const ConstStrided& B) { return B.size() <= k_few_numbers; }
 
-/// Converts a vector's numbers, `apart` from each other, to double; if there are only `count`, the last one
-/// follows again.
+/// Converts a vector's numbers, `apart` from each other, to double; if there are only `count`, the lanes
+/// behind repeat the last one.
 inline void load_doubles(const float* from, Eigen::Index apart, Eigen::Index count, DoubleVector& to) {
     HalfVector cells;
     if (count >= k_double_width && apart == 1)
@@ -35,7 +35,7 @@ inline void load_doubles(const float* from, Eigen::Index apart, Eigen::Index cou
     to = __builtin_convertvector(cells, DoubleVector);
 }
 
-/// Stores as many numbers as there are `columns`, in single precision.
+/// Rounds and stores the first `columns` numbers, at most a vector's.
 inline void store_rounded(const DoubleVector& from, Eigen::Index columns, float* to) {
     const HalfVector rounded = __builtin_convertvector(from, HalfVector);
     if (columns >= k_double_width) {
@@ -52,7 +52,8 @@ inline void store_rounded(const DoubleVector& from, Eigen::Index columns, float*
 void small_product(const ConstStrided& A, const float* B, Eigen::Index down, Eigen::Index across,
                    Strided out) {
     constexpr Eigen::Index k_rows = k_width >= 8 ? 8 : 4;  // as measured
-    constexpr Eigen::Index k_apart = k_few_numbers + 8;    // rows 4096 bytes apart share a part of the cache
+    constexpr Eigen::Index k_apart =
+        k_few_numbers + 8;  // rows 4096 bytes apart would share the same lines of the cache
     const Eigen::Index inner = A.cols(), columns = out.cols(), apart = out.outerStride();
     if (columns == 0) return;
     DoubleVector bands[k_few_numbers];  // of a vector's columns each
@@ -71,7 +72,7 @@ void small_product(const ConstStrided& A, const float* B, Eigen::Index down, Eig
             for (Eigen::Index k = 0; k < inner; ++k, ++band)
                 for (Eigen::Index r = 0; r < k_rows; ++r) sums[r] += a[r][k] * *band;
             float* const to = &out(i, j);
-#pragma GCC unroll 8  // else it keeps the sums in memory
+#pragma GCC unroll 8  // else GCC keeps the sums in memory
             for (Eigen::Index r = 0; r < k_rows; ++r)
                 if (r < rows) store_rounded(sums[r], columns - j, to + r * apart);
         }
@@ -181,17 +182,17 @@ namespace {
 /// out = Bᵀ of 4 × 4 numbers.
 void transpose_tile(const float* B, Eigen::Index B_stride, float* out, Eigen::Index out_stride) {
     using Four [[gnu::vector_size(16)]] = float;
-    Four rows[4], columns[4];
+    Four rows[4], pairs[4], columns[4];
     for (Eigen::Index i = 0; i < 4; ++i) std::memcpy(&rows[i], B + i * B_stride, sizeof(Four));
-    for (Eigen::Index i = 0; i < 4; i += 2) {  // two numbers of row i beside those below them
-        columns[i] = __builtin_shufflevector(rows[i], rows[i + 1], 0, 4, 1, 5);
-        columns[i + 1] = __builtin_shufflevector(rows[i], rows[i + 1], 2, 6, 3, 7);
+    for (Eigen::Index i = 0; i < 4; i += 2) {  // of rows a and b: a0 b0 a1 b1, then a2 b2 a3 b3
+        pairs[i] = __builtin_shufflevector(rows[i], rows[i + 1], 0, 4, 1, 5);
+        pairs[i + 1] = __builtin_shufflevector(rows[i], rows[i + 1], 2, 6, 3, 7);
     }
     for (Eigen::Index i = 0; i < 2; ++i) {
-        rows[2 * i] = __builtin_shufflevector(columns[i], columns[i + 2], 0, 1, 4, 5);
-        rows[2 * i + 1] = __builtin_shufflevector(columns[i], columns[i + 2], 2, 3, 6, 7);
+        columns[2 * i] = __builtin_shufflevector(pairs[i], pairs[i + 2], 0, 1, 4, 5);
+        columns[2 * i + 1] = __builtin_shufflevector(pairs[i], pairs[i + 2], 2, 3, 6, 7);
     }
-    for (Eigen::Index i = 0; i < 4; ++i) std::memcpy(out + i * out_stride, &rows[i], sizeof(Four));
+    for (Eigen::Index i = 0; i < 4; ++i) std::memcpy(out + i * out_stride, &columns[i], sizeof(Four));
 }
 
 }  // namespace

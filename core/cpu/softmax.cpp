@@ -21,11 +21,12 @@ constexpr float k_exp_scale = 0x1p64f;
 
 /// Replaces x ≤ 0, not NaN, by k_exp_scale · eˣ: 2ⁿ eʳ with n = round(x / ln 2) and a polynomial for eʳ that
 /// minimizes the largest relative error (3 · 10⁻⁹; found by Lawson's weighted least squares). Below −104, x
-/// is −104: the quotient of its exponential and a sum of at least e⁰ rounds to 0. Each step is taken for all
+/// is −104: e⁻¹⁰⁴ is less than 2⁻¹⁵⁰, half the smallest number, so that divided by a sum of at least e⁰ it
+/// rounds to 0. Each step is taken for all
 /// vectors before the next, so that no vector waits for its own previous step.
 template <std::size_t count>
 [[gnu::always_inline]] inline void exp_together(Vector* x) {
-    // 1.5 · 2²³: adding it rounds to a whole number, held in the lowest bits.
+    // 1.5 · 2²³: adding it rounds to a whole number, held in the lowest bits; 64 more for k_exp_scale.
     constexpr float k_to_integer = 12582912 + 64;
     static_assert(k_exp_scale == 0x1p64f);
     constexpr float k_factors[] = {8.3687101161e-3f, 4.1668387370e-2f, 1.6666520687e-1f, 4.9999993452e-1f};
@@ -88,7 +89,7 @@ float largest_of(const float* x, Eigen::Index n) {
 }
 
 /// out = k_exp_scale · e^(x − largest); returns its sum. Calls meanwhile(j) for each 16th cell j, between
-/// reading x and writing out from there on: what it does hardly takes time of its own.
+/// reading x and writing out from there on: its work overlaps with the exponentials.
 template <typename Meanwhile>
 float exp_row(const float* x, float largest, Eigen::Index n, float* out, const Meanwhile& meanwhile) {
     constexpr Eigen::Index k_cells = k_together * k_width;
@@ -133,7 +134,7 @@ namespace {
 
 /// Cells that wait to be divided by their sum.
 struct Undivided {
-    float* cells = nullptr;  ///< none
+    float* cells = nullptr;  ///< null: no cells wait
     float sum = 1;
 
     void divide(Eigen::Index j, Eigen::Index n) const {
@@ -146,12 +147,13 @@ struct Undivided {
 };
 
 /// While the exponentials of a row are computed, the row two before is divided by its sum and the largest
-/// number of the row two after is found: what a row needs of the one before would have to be waited for.
+/// number of the row two after is found: both are ready before they are needed.
 void softmax_long_rows(ConstMatrixView x, MatrixView out) {
     const Eigen::Index n = x.cols(), last = x.rows() - 1;
     if (last < 0) return;
-    const auto row = [&](Eigen::Index i) { return x.row(std::min(i, last)).data(); };
-    float largest = largest_of(row(0), n), largest_of_next = largest_of(row(1), n);
+    const auto row = [&](Eigen::Index i) { return i <= last ? x.row(i).data() : nullptr; };
+    const auto largest_of_row = [&](Eigen::Index i) { return i <= last ? largest_of(row(i), n) : 0; };
+    float largest = largest_of_row(0), largest_of_next = largest_of_row(1);
     Undivided before, two_before;
     for (Eigen::Index i = 0; i <= last; ++i) {
         float* const to = out.row(i).data();
@@ -160,6 +162,7 @@ void softmax_long_rows(ConstMatrixView x, MatrixView out) {
         if (std::isfinite(largest)) {
             const float sum = exp_row(row(i), largest, n, to, [&](Eigen::Index j) {
                 two_before.divide(j, n);
+                if (!two_after) return;
                 Lanes cells;
                 load(two_after, j, n, cells);
                 found.add(cells);
@@ -167,18 +170,18 @@ void softmax_long_rows(ConstMatrixView x, MatrixView out) {
             two_before = before;
             before = {to, sum};
             largest = largest_of_next;
-            largest_of_next = found.of(two_after, n);
+            largest_of_next = two_after ? found.of(two_after, n) : 0;
         } else {  // −∞: nothing is open
             std::transform(row(i), row(i) + n, to, [](float v) { return v == -k_infinity ? 0.0f : k_nan; });
             largest = largest_of_next;
-            largest_of_next = largest_of(two_after, n);
+            largest_of_next = largest_of_row(i + 2);
         }
     }
     for (const Undivided& rest : {two_before, before})
         for (Eigen::Index j = 0; j < n; j += k_lanes) rest.divide(j, n);
 }
 
-/// A row of at most k_sixteens · 16 cells, in registers.
+/// A row of more than (k_sixteens − 1) · 16 and at most k_sixteens · 16 cells, in registers.
 template <Eigen::Index k_sixteens>
 class ShortRow {
 public:
@@ -212,8 +215,8 @@ private:
 
 constexpr Eigen::Index k_rows_together = 64;
 
-/// softmax_long_rows() of at most k_rows_together rows of at most k_sixteens · 16 cells, whose exponentials
-/// are taken together, so that vectors are full and do not wait for each other; the bits are the same. False,
+/// softmax_long_rows() of at most k_rows_together rows for ShortRow<k_sixteens>, whose exponentials are taken
+/// together, so that vectors are full and do not wait for each other; the bits are the same. False,
 /// and nothing done, unless the largest cell of each is finite.
 template <Eigen::Index k_sixteens>
 bool softmax_short_rows(ConstMatrixView x, MatrixView out) {
@@ -273,6 +276,7 @@ void softmax_cells(std::span<const RowSum> rows, MatrixView x) {
                            [](float v) { return v == -k_infinity ? 0.0f : k_nan; });
             continue;
         }
+        for (Eigen::Index j = 0; j < x.cols(); ++j) cells[j] = std::min(cells[j], row.largest);
         exp_row(cells, row.largest, x.cols(), cells);
         const float sum = static_cast<float>(row.sum) * k_exp_scale;
         for (Eigen::Index j = 0; j < x.cols(); ++j) cells[j] /= sum;

@@ -89,15 +89,16 @@ inline Vector read_few(const float* x, Eigen::Index count, float after) {
 }
 
 /// `count` numbers, fewer than k_lanes, and `after` in the lanes behind them.
-inline void load_few(const float* x, Eigen::Index count, float after, Lanes& cells) {
-    for (Vector& part : cells.parts) {
-        part = count >= k_width ? read(x) : count > 0 ? read_few(x, count, after) : Vector{} + after;
-        count -= k_width;
-        x += k_width;
+inline void load_few(const float* x, Eigen::Index count, Lanes& cells, float after) {
+    for (Eigen::Index part = 0; part < k_parts; ++part) {
+        const Eigen::Index first = part * k_width, left = count - first;
+        cells.parts[part] = left >= k_width ? read(x + first)
+                            : left > 0      ? read_few(x + first, left, after)
+                                            : Vector{} + after;
     }
 }
 /// Copies fewer than k_lanes numbers: eight, four, two and one, as a memcpy of unknown length is a call, and
-/// an instruction that stores any number of them takes up to 50 cycles.
+/// a masked store takes up to 50 cycles.
 inline void copy_few(const float* from, Eigen::Index count, float* to) {
     const auto copy = [&](auto length) {
         if ((count & length()) == 0) return;
@@ -123,7 +124,7 @@ inline void load(const float* x, Eigen::Index j, Eigen::Index n, Lanes& cells,
     if (n - j >= k_lanes)
         for (Eigen::Index part = 0; part < k_parts; ++part) cells.parts[part] = read(x + j + part * k_width);
     else
-        load_few(x + j, n - j, after, cells);
+        load_few(x + j, n - j, cells, after);
 }
 inline void store(const Lanes& cells, Eigen::Index j, Eigen::Index n, float* out) {
     if (n - j >= k_lanes)
