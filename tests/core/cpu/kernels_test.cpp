@@ -340,6 +340,7 @@ TEST(KernelsTest, ARowAmongFewOthersThatAreNotFiniteIsAsAlone) {
                     const float kind = kinds[rest % 4];
                     if (kind == -k_infinity) x.row(i).setConstant(kind);
                     if (kind != 0) x(i, n - 1) = kind;
+                    x(i, 0) = -k_infinity;
                 }
                 Matrix in_place = x;
                 softmax_rows(const_view(in_place), view(in_place));
