@@ -11,6 +11,7 @@
 #include "core/cpu/kernels.h"
 #include "core/cpu/row_blocks.h"
 #include "core/mechanism/evaluate.h"
+#include "core/memory.h"
 
 namespace attnscope {
 namespace {
@@ -186,4 +187,10 @@ BENCHMARK(evaluate_watched)
 }  // namespace
 }  // namespace attnscope
 
-BENCHMARK_MAIN();
+int main(int argc, char** argv) {
+    attnscope::keep_freed_memory();  // as the program does
+    benchmark::Initialize(&argc, argv);
+    if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
+    benchmark::RunSpecifiedBenchmarks();
+    benchmark::Shutdown();
+}

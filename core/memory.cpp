@@ -1,5 +1,8 @@
 #include "core/memory.h"
 
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -93,6 +96,13 @@ std::size_t control_group_memory(const std::filesystem::path& root) {
 
 std::size_t available_memory() {
     return std::min({machine_available(), address_space_left(), control_group_memory()});
+}
+
+void keep_freed_memory() {
+#ifdef __GLIBC__
+    mallopt(M_MMAP_THRESHOLD, 32 << 20);
+    mallopt(M_TRIM_THRESHOLD, 64 << 20);
+#endif
 }
 
 }  // namespace attnscope
