@@ -52,8 +52,8 @@ inline void store_rounded(const DoubleVector& from, Eigen::Index columns, float*
 void small_product(const ConstStrided& A, const float* B, Eigen::Index down, Eigen::Index across,
                    Strided out) {
     constexpr Eigen::Index k_rows = k_width >= 8 ? 8 : 4;  // as measured
-    constexpr Eigen::Index k_apart =
-        k_few_numbers + 8;  // rows 4096 bytes apart would share the same lines of the cache
+    // Rows 4096 bytes apart would share the same lines of the cache.
+    constexpr Eigen::Index k_apart = k_few_numbers + 8;
     const Eigen::Index inner = A.cols(), columns = out.cols(), apart = out.outerStride();
     if (columns == 0) return;
     DoubleVector bands[k_few_numbers];  // of a vector's columns each

@@ -22,8 +22,8 @@ constexpr float k_exp_scale = 0x1p64f;
 /// Replaces x ≤ 0, not NaN, by k_exp_scale · eˣ: 2ⁿ eʳ with n = round(x / ln 2) and a polynomial for eʳ that
 /// minimizes the largest relative error (3 · 10⁻⁹; found by Lawson's weighted least squares). Below −104, x
 /// is −104: e⁻¹⁰⁴ is less than 2⁻¹⁵⁰, half the smallest number, so that divided by a sum of at least e⁰ it
-/// rounds to 0. Each step is taken for all
-/// vectors before the next, so that no vector waits for its own previous step.
+/// rounds to 0. Each step is taken for all vectors before the next, so that no vector waits for its own
+/// previous step.
 template <std::size_t count>
 [[gnu::always_inline]] inline void exp_together(Vector* x) {
     // 1.5 · 2²³: adding it rounds to a whole number, held in the lowest bits; 64 more for k_exp_scale.
@@ -216,8 +216,8 @@ private:
 constexpr Eigen::Index k_rows_together = 64;
 
 /// softmax_long_rows() of at most k_rows_together rows for ShortRow<k_sixteens>, whose exponentials are taken
-/// together, so that vectors are full and do not wait for each other; the bits are the same. False,
-/// and nothing done, unless the largest cell of each is finite.
+/// together, so that vectors are full and do not wait for each other; the bits are the same. False, and
+/// nothing done, unless the largest cell of each is finite.
 template <Eigen::Index k_sixteens>
 bool softmax_short_rows(ConstMatrixView x, MatrixView out) {
     using Row = ShortRow<k_sixteens>;
