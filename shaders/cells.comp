@@ -14,10 +14,10 @@ uniform uint u_a_head, u_b_head, u_c_head, u_result_head;  // distance from one 
 uniform uint u_rows, u_columns;
 uniform uint u_width;      // HIDDEN, HIDDEN_SCORE: units per cell; RBF_SCORE: features; ROTARY: columns of a head; COLUMN: columns of the matrix
 uniform uint u_height;     // COLUMN: the column's index; ABLATE_TO_MEAN: rows of the matrix
-uniform uint u_first_row;  // ALIBI_BIAS: the matrix row of the first row here
+uniform uint u_first_row, u_first_column;  // ALIBI_BIAS: the place in the matrix of the first cell here
 uniform float u_x, u_y;
 
-const float k_minus_infinity = uintBitsToFloat(0xff800000u);
+const float k_minus_infinity = uintBitsToFloat(0xff800000u), k_nan = uintBitsToFloat(0x7fc00000u);
 
 // x (1 + erf(x / √2)) / 2 (Hendrycks and Gimpel 2016); erf by Abramowitz and Stegun 1964, 7.1.26 (|error| ≤ 1.5e-7),
 // near 0 by its series, whose relative error stays small.
@@ -68,6 +68,11 @@ float formula(uint head, uint row, uint column) {
     return sum / float(u_height);
 #elif defined(MASKED_FILL)  // −∞ where the mask is 0
     return b[at_b] == 0.0 ? k_minus_infinity : a[at_a];
+#elif defined(WEIGHT)  // a: scores, −∞ where closed; b: the largest of each whole row, and its sum of exponentials
+    float x = a[at_a], largest = b[u_b + head * u_b_head + 2u * row], sum = b[u_b + head * u_b_head + 2u * row + 1u];
+    if (x == k_minus_infinity) return 0.0;
+    if (isnan(x) || isnan(largest) || isinf(largest)) return k_nan;
+    return exp(min(x, largest) - largest) / sum;  // rounded differently, a score may exceed its row's largest
 #elif defined(EXPONENTIAL)
     return exp(a[at_a]);
 #elif defined(RELU)
@@ -108,7 +113,7 @@ float formula(uint head, uint row, uint column) {
     float sine = b[u_b + 2u * (row * pairs + pair)], cosine = b[u_b + 2u * (row * pairs + pair) + 1u];
     return first ? own * cosine - other * sine : other * sine + own * cosine;
 #elif defined(ALIBI_BIAS)  // a: one slope per head (Press et al. 2022, §3)
-    return -a[u_a + head * u_a_head] * abs(float(int(u_first_row + row) - int(column)));
+    return -a[u_a + head * u_a_head] * abs(float(int(u_first_row + row) - int(u_first_column + column)));
 #elif defined(GAUSSIAN_WINDOW)  // a: centers; u_x = D (Luong et al. 2015, eq. 10)
     float distance = float(column) - a[u_a + head * u_a_head + row];
     float deviation = u_x / 2.0;

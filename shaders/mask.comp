@@ -9,12 +9,12 @@ layout(std430, binding = 3) restrict buffer Result { float result[]; };
 
 uniform uint u_a, u_a_head, u_result, u_result_head;
 uniform uint u_rows, u_columns;
-uniform uint u_first_row;  // the matrix row of the first row here
+uniform uint u_first_row, u_first_column;  // the place in the matrix of the first cell here
 uniform float u_x, u_y;
 uniform double u_window;  // D
 
 bool may_attend(uint head, uint row, uint column) {
-    int i = int(u_first_row + row), j = int(column);
+    int i = int(u_first_row + row), j = int(u_first_column + column);
 #if defined(CAUSAL)
     return j <= i;
 #elif defined(WINDOW)

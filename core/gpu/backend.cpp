@@ -36,16 +36,26 @@ concept on_processor =
     std::same_as<One, op::LinearInDouble> || std::same_as<One, op::Decode> ||
     std::same_as<One, op::DecodeGreedily> || std::same_as<One, op::OutputLogits>;
 
+/// Operations on pairs of which the card computes a region, too.
+template <typename One>
+concept on_regions = std::same_as<One, op::DotProduct> || std::same_as<One, op::GeneralScore> ||
+    std::same_as<One, op::Cosine> || std::same_as<One, op::RbfScore> || std::same_as<One, op::Sharpen> ||
+    std::same_as<One, op::Scale> || std::same_as<One, op::AlibiBias> || std::same_as<One, op::Add> ||
+    std::same_as<One, op::Mask> || std::same_as<One, op::MaskedFill> || std::same_as<One, op::Softmax>;
+
 /// One operation, on the device's thread: an overload for each that the card computes. An operation that is
 /// neither here nor in on_processor does not compile.
 class GpuOperation {
 public:
+    /// `region`: of the result, which then has its shape; nullptr: all.
     GpuOperation(std::shared_ptr<GpuDevice> device, std::shared_ptr<GpuKernels> kernels,
-                 const GpuOptions& options, const Shape& shape, std::span<const Buffer* const> inputs)
+                 const GpuOptions& options, const Shape& shape, std::span<const Buffer* const> inputs,
+                 const op::RegionWork* region = nullptr)
         : device_(std::move(device)),
           kernels_(std::move(kernels)),
           options_(options),
           inputs_(inputs),
+          region_(region),
           result_(make(shape)) {}
 
     Values result() const { return result_; }
@@ -68,15 +78,15 @@ public:
                         out(), {.width = static_cast<std::uint32_t>(shape.columns)});
     }
     void operator()(const op::JoinHeads&) { kernels_->join(input(0), out()); }
-    void operator()(const op::DotProduct&) { kernels_->product(input(0), input(1), true, nullptr, out()); }
+    void operator()(const op::DotProduct&) { kernels_->product(queries(0), keys(1), true, nullptr, out()); }
     void operator()(const op::LocationScore&) { kernels_->product(input(0), input(1), true, nullptr, out()); }
     void operator()(const op::GeneralScore&) {
-        const GpuMatrices W = input(2);
-        Shape shape = input(0).shape;
+        const GpuMatrices Q = queries(0), W = of_head(2);
+        Shape shape = Q.shape;
         shape.columns = W.shape.columns;
         const GpuMatrices QW = scratch(shape);
-        kernels_->product(input(0), W, false, nullptr, QW);
-        kernels_->product(QW, input(1), true, nullptr, out());
+        kernels_->product(Q, W, false, nullptr, QW);
+        kernels_->product(QW, keys(1), true, nullptr, out());
     }
     void operator()(const op::AdditiveHidden&) {
         const GpuMatrices bias = inputs_.size() > 4 ? input(4) : GpuMatrices{};
@@ -95,7 +105,7 @@ public:
                         {.width = static_cast<std::uint32_t>(v.shape.columns)}, v.shape.columns);
     }
     void operator()(const op::RbfScore& rbf) {
-        const GpuMatrices Q = input(0), K = input(1);
+        const GpuMatrices Q = queries(0), K = keys(1);
         kernels_->cells("cells.comp", {"RBF_SCORE"}, {{Q}, {K, true}}, out(),
                         {.x = rbf.divisor(), .width = static_cast<std::uint32_t>(Q.shape.columns)},
                         Q.shape.columns);
@@ -111,7 +121,8 @@ public:
     void operator()(const op::AlibiBias&) {
         GpuMatrices slopes = input(0);
         slopes.shape = {.heads = slopes.shape.rows, .rows = 1, .columns = 1};
-        kernels_->cells("cells.comp", {"ALIBI_BIAS"}, {{slopes, true}}, out());
+        if (region_) slopes = part_of(slopes, region_->head, 0, 1);
+        kernels_->cells("cells.comp", {"ALIBI_BIAS"}, {{slopes, true}}, out(), at_region());
     }
     void operator()(const op::PredictedCenters& centers) {
         const GpuMatrices Q = input(0), W = input(1), v = input(2);
@@ -122,17 +133,23 @@ public:
                         k_double_work * static_cast<double>(W.shape.head_size()));
     }
     void operator()(const op::Mask& mask) {
-        kernels_->cells("mask.comp", {"FIRST"}, {}, out());
+        const GpuNumbers at = at_region();
+        kernels_->cells("mask.comp", {"FIRST"}, {}, out(), at);
         const auto number = [](std::int64_t n) { return static_cast<float>(std::clamp(n, -k_far, k_far)); };
         for (const MaskRule& rule : mask.rules) {
             const std::string shader = mask_kind(rule.kind).shader;
             Matrix numbers(static_cast<Eigen::Index>(rule.arguments.size()), 1);
             std::ranges::transform(rule.arguments, numbers.data(), number);
             if (has_argument_for_each(rule)) {
-                kernels_->cells("mask.comp", {shader + "_EACH"}, {{copied(numbers)}}, out());
+                const GpuMatrices each = copied(numbers);
+                kernels_->cells("mask.comp", {shader + "_EACH"}, {{region_ ? of_queries(each) : each}}, out(),
+                                at);
             } else {
                 const auto argument = [&](Eigen::Index i) { return i < numbers.size() ? numbers(i, 0) : 0; };
-                kernels_->cells("mask.comp", {shader}, {}, out(), {.x = argument(0), .y = argument(1)});
+                GpuNumbers own = at;
+                own.x = argument(0);
+                own.y = argument(1);
+                kernels_->cells("mask.comp", {shader}, {}, out(), own);
             }
         }
         if (mask.custom) kernels_->cells("mask.comp", {"CUSTOM"}, {{copied(*mask.custom)}}, out());
@@ -144,6 +161,16 @@ public:
         kernels_->cells("cells.comp", {"MASKED_FILL"}, {{input(0)}, {input(1)}}, out());
     }
     void operator()(const op::Softmax& softmax) {
+        if (region_) {
+            const std::span<const RowSum> rows = region_->rows;
+            Matrix sums(static_cast<Eigen::Index>(rows.size()), 2);
+            for (Eigen::Index i = 0; i < sums.rows(); ++i) {
+                const RowSum& row = rows[static_cast<std::size_t>(i)];
+                sums.row(i) << row.largest, static_cast<float>(row.sum);
+            }
+            return kernels_->cells("cells.comp", {"WEIGHT"}, {{input(0)}, {copied(sums)}}, out(), {},
+                                   op::k_exponential_work);
+        }
         if (!is_over_queries(softmax.axis)) return kernels_->rows("SOFTMAX", {{input(0)}}, out());
         Shape columns = result_->shape();
         columns.rows = 3;
@@ -197,6 +224,35 @@ public:
 private:
     GpuMatrices out() const { return result_->matrices(); }
     GpuMatrices input(std::size_t i) { return on_card(*inputs_[i]); }
+
+    /// Some rows of one head; a matrix of one head is that of all.
+    static GpuMatrices part_of(GpuMatrices of, int head, int first_row, int rows) {
+        const auto count = [](int n) { return static_cast<std::size_t>(n); };
+        of.first += count(std::min(head, of.shape.heads - 1)) * of.shape.head_size() +
+                    count(first_row) * count(of.shape.columns);
+        of.shape = {.heads = 1, .rows = rows, .columns = of.shape.columns};
+        return of;
+    }
+    GpuMatrices of_queries(const GpuMatrices& x) const {
+        return part_of(x, region_->head, region_->region.row, region_->region.rows);
+    }
+    /// An input of a row for each query, for each key, or whole for each head: the rows that the region
+    /// needs.
+    GpuMatrices queries(std::size_t i) { return region_ ? of_queries(input(i)) : input(i); }
+    GpuMatrices keys(std::size_t i) {
+        if (!region_) return input(i);
+        return part_of(input(i), region_->head, region_->region.column, region_->region.columns);
+    }
+    GpuMatrices of_head(std::size_t i) {
+        const GpuMatrices x = input(i);
+        return region_ ? part_of(x, region_->head, 0, x.shape.rows) : x;
+    }
+    /// Where the result begins, for formulas that read the places of query and key.
+    GpuNumbers at_region() const {
+        if (!region_) return {};
+        return {.row = static_cast<std::uint32_t>(region_->region.row),
+                .column = static_cast<std::uint32_t>(region_->region.column)};
+    }
 
     std::shared_ptr<GpuValues> make(const Shape& shape) const {
         // Checked for each result: an evaluation that reuses stages of another trace cannot tell its needs in
@@ -273,7 +329,7 @@ private:
     }
     /// q · k over |q| |k|.
     void cosine() {
-        const GpuMatrices Q = input(0), K = input(1), dots = scratch(result_->shape());
+        const GpuMatrices Q = queries(0), K = keys(1), dots = scratch(result_->shape());
         const auto norms_of = [&](const GpuMatrices& x) {
             Shape shape = x.shape;
             shape.columns = 1;
@@ -290,8 +346,81 @@ private:
     std::shared_ptr<GpuKernels> kernels_;
     GpuOptions options_;
     std::span<const Buffer* const> inputs_;
+    const op::RegionWork* region_;
     std::vector<Values> kept_;  ///< until the operation ends
     std::shared_ptr<GpuValues> result_;
+};
+
+/// Runs work on the device's thread, until `cancel` requests its end; false if it does not fit there.
+bool run_on_card(GpuDevice& device, GpuKernels& kernels, std::stop_token cancel,
+                 const std::function<void()>& work) {
+    bool fits = true;
+    device.run([&] {
+        kernels.set_cancel(std::move(cancel));
+        try {
+            work();
+        } catch (const DoesNotFit&) {
+            fits = false;
+        } catch (const Error& error) {
+            if (error.kind() == ErrorKind::too_large) device.forgive();
+            throw;
+        }
+        device.check();
+    });
+    return fits;
+}
+
+class GpuRegions : public RegionBackend {
+public:
+    GpuRegions(std::shared_ptr<GpuDevice> device, std::shared_ptr<GpuKernels> kernels,
+               const GpuOptions& options)
+        : device_(std::move(device)), kernels_(std::move(kernels)), options_(options) {}
+    ~GpuRegions() override {
+        device_->post([kernels = std::move(kernels_)] {});
+    }
+    GpuRegions(const GpuRegions&) = delete;
+    GpuRegions& operator=(const GpuRegions&) = delete;
+
+    bool computes(const Op& op) const override {
+        if (const auto* mask = std::get_if<op::Mask>(&op)) return !mask->custom && !mask->bias;
+        return std::visit([](const auto& one) { return on_regions<std::decay_t<decltype(one)>>; }, op);
+    }
+
+    std::shared_ptr<const DeviceValues> region(const Op& op, const op::RegionWork& in) override {
+        const Shape shape{.heads = 1, .rows = in.region.rows, .columns = in.region.columns};
+        Values result;
+        run_on_card(*device_, *kernels_, {}, [&] {
+            GpuOperation computed(device_, kernels_, options_, shape, in.inputs, &in);
+            std::visit(computed, op);
+            result = computed.result();
+        });
+        return result;
+    }
+
+    Matrix blocks(const DeviceValues& cells, BlockFact fact, int rows, int columns) override {
+        const Shape& of = cells.shape();
+        const Shape shape{.rows = (of.rows + rows - 1) / rows,
+                          .columns = (of.columns + columns - 1) / columns};
+        Matrix out(shape.rows, shape.columns);
+        const bool fits = run_on_card(*device_, *kernels_, {}, [&] {
+            const GpuMatrices x = dynamic_cast<const GpuValues&>(cells).matrices();
+            gl::Storage largest(shape.size()), result(shape.size());
+            const GpuMatrices to{&result, 0, shape}, largest_to{&largest, 0, shape};
+            const auto find = [&](BlockFact each, const GpuMatrices& found, double work) {
+                kernels_->blocks(std::string(name_of(each)), x, rows, columns, largest_to, found, work);
+            };
+            if (fact == BlockFact::exponential) find(BlockFact::largest, largest_to, 1);
+            find(fact, to, fact == BlockFact::exponential ? op::k_exponential_work : 1);
+            result.read(0, {out.data(), shape.size()});
+        });
+        if (!fits) throw Error(ErrorKind::too_large, "a region is larger than a storage block of the GPU");
+        return out;
+    }
+
+private:
+    std::shared_ptr<GpuDevice> device_;
+    std::shared_ptr<GpuKernels> kernels_;
+    const GpuOptions options_;
 };
 
 }  // namespace
@@ -340,20 +469,16 @@ std::shared_ptr<const DeviceValues> GpuBackend::compute(const Op& op, std::span<
     for (const Buffer* input : inputs) read.push_back(input->shape());
     const Shape shape = shapes(op, read).front();
     Values result;
-    device_->run([&] {
-        kernels_->set_cancel(std::move(cancel));
-        try {
-            GpuOperation computed(device_, kernels_, options_, shape, inputs);
-            std::visit(computed, op);
-            result = computed.result();
-        } catch (const DoesNotFit&) {
-        } catch (const Error& error) {
-            if (error.kind() == ErrorKind::too_large) device_->forgive();
-            throw;
-        }
-        device_->check();
+    run_on_card(*device_, *kernels_, std::move(cancel), [&] {
+        GpuOperation computed(device_, kernels_, options_, shape, inputs);
+        std::visit(computed, op);
+        result = computed.result();
     });
     return result;
+}
+
+std::shared_ptr<RegionBackend> GpuBackend::regions() const {
+    return std::make_shared<GpuRegions>(device_, kernels_, options_);
 }
 
 }  // namespace attnscope

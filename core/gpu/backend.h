@@ -22,6 +22,7 @@ public:
     bool computes(const Op& op) const override;
     std::shared_ptr<const DeviceValues> compute(const Op& op, std::span<const Buffer* const> inputs,
                                                 std::stop_token cancel) override;
+    std::shared_ptr<RegionBackend> regions() const override;
     std::string complaint() const override;
     bool is_lost() const override { return device_->is_lost(); }
     std::size_t memory() const override;

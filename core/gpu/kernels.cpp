@@ -188,7 +188,8 @@ void GpuKernels::cells(std::string_view file, const std::vector<std::string>& ki
         bind(program, 3, "result", {result, false}, part);
         program.set("u_rows", word(part.rows));
         program.set("u_columns", word(size(result.shape.columns)));
-        program.set("u_first_row", word(part.row));
+        program.set("u_first_row", numbers.row + word(part.row));
+        program.set("u_first_column", numbers.column);
         program.set("u_width", numbers.width);
         program.set("u_height", numbers.height);
         program.set("u_x", numbers.x);
@@ -216,6 +217,32 @@ void GpuKernels::rows(const std::string& kind, const std::vector<Operand>& opera
                   program.set("u_columns", word(size(shape.columns)));
                   if (epsilon) program.set("u_epsilon", *epsilon);
                   glDispatchCompute(word(part.rows), 1, word(part.heads));
+              });
+}
+
+void GpuKernels::blocks(const std::string& kind, const GpuMatrices& values, int rows, int columns,
+                        const GpuMatrices& largest, const GpuMatrices& result, double work) {
+    // A thread reads 16 cells at least, and as many threads as a warp of any card share a block.
+    constexpr std::size_t k_cells_of_thread = 16, k_most_threads = 32;
+    const std::size_t cells = size(rows) * size(columns);
+    const std::size_t threads = std::clamp<std::size_t>(std::bit_floor(cells / k_cells_of_thread), 1,
+                                                        std::min(k_most_threads, size(group())));
+    GpuProgram& program = programs_.get(
+        "blocks.comp", {kind, fmt::format("GROUP {}", group()), fmt::format("THREADS {}", threads)});
+    for_parts(program, result.shape, size(result.shape.columns), values.shape.size(),
+              work * static_cast<double>(cells) * result.shape.columns, [&](const Part& part) {
+                  bind(program, 0, "a", {values, true}, part);
+                  bind(program, 1, "b", {largest, false}, part);
+                  bind(program, 3, "result", {result, false}, part);
+                  program.set("u_rows", word(part.rows));
+                  program.set("u_columns", word(size(result.shape.columns)));
+                  program.set("u_first_row", word(part.row));
+                  program.set("u_width", word(size(values.shape.columns)));
+                  program.set("u_height", word(size(values.shape.rows)));
+                  program.set("u_block_rows", word(size(rows)));
+                  program.set("u_block_columns", word(size(columns)));
+                  glDispatchCompute(
+                      groups_for(part.rows * size(result.shape.columns) * threads, size(group())), 1, 1);
               });
 }
 

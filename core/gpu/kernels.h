@@ -1,7 +1,7 @@
 // The compute kernels of GpuBackend, which run the shaders of shaders/. Operations on cells and on rows are
-// defines of cells.comp and rows.comp, named as the operations; products, heads, masks, centers and the
-// softmax over the queries (columns.comp) have a file each. Each kernel splits its work into dispatches that
-// are short, about 10 ms, and bind no more storage than the driver allows.
+// defines of cells.comp and rows.comp, named as the operations; products, heads, masks, centers, blocks
+// and the softmax over the queries (columns.comp) have a file each. Each kernel splits its work into
+// dispatches that are short, about 10 ms, and bind no more storage than the driver allows.
 #pragma once
 
 #include <cstdint>
@@ -35,11 +35,13 @@ struct GpuOptions {
     ShaderSource shaders = {};
 };
 
-/// The uniforms u_x, u_y, u_window, u_width and u_height of a shader.
+/// The uniforms u_x, u_y, u_window, u_width and u_height of a shader, and where in its matrix the result
+/// begins.
 struct GpuNumbers {
     float x = 0, y = 0;
     double window = 0;
     std::uint32_t width = 0, height = 0;
+    std::uint32_t row = 0, column = 0;
 };
 
 /// For the device's thread only. All throw Canceled if `cancel` requests it, Error(backend) if the card is
@@ -81,6 +83,12 @@ public:
     /// Splits head h's columns of x (n × h·w) into rows of their own (h × n × w); join() does the reverse.
     void split(const GpuMatrices& x, const GpuMatrices& heads);
     void join(const GpuMatrices& heads, const GpuMatrices& x);
+
+    /// Runs blocks.comp with the define `kind`: a number for each block of rows × columns cells of one
+    /// matrix. `largest`: the result of "LARGEST", which "EXPONENTIAL" reads. `work` is the cost per cell of
+    /// the matrix, in multiply-adds.
+    void blocks(const std::string& kind, const GpuMatrices& values, int rows, int columns,
+                const GpuMatrices& largest, const GpuMatrices& result, double work);
 
     ValueRange range(const GpuMatrices& values, int head);
     /// The maximum of each row, n × 1; NaN if the row contains one. Not affected by set_cancel().

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
+#include <array>
 #include <cmath>
 #include <mutex>
 #include <optional>
@@ -19,13 +19,16 @@ constexpr float k_infinity = std::numeric_limits<float>::infinity();
 
 /// A survey pools 16 × 16 cells at least: the sums of a softmax cover so many columns at once.
 constexpr int k_least_kept_level = 4;
-/// Cells that are computed at once, and stay in the cache until they are pooled.
-constexpr int k_task_rows = 512, k_task_columns = 512;
+/// Cells that are computed at once, and stay in the cache until they are pooled; on a card wider regions, so
+/// that it is asked less often.
+constexpr int k_task_rows = 512, k_task_columns = 512, k_task_columns_on_card = 4096;
 /// Rows of a band of a preview, for which the keys are read once.
 constexpr int k_rows_of_band = 4;
 constexpr int k_most_preview_columns = 512;
 /// Multiply-adds of a cell, for cutting the work into tasks.
 constexpr double k_work_per_cell = 64;
+
+bool grows_with_pairs(const StageInfo& info) { return is_of_pairs(info) || info.columns == Axis::key_hidden; }
 
 int pooled(int size, int level) { return static_cast<int>(((std::int64_t{size} - 1) >> level) + 1); }
 
@@ -180,6 +183,31 @@ protected:
         return groups;
     }
 
+    /// What a survey finds of a part: of all its cells, and pooled to the kept level from those that are
+    /// open.
+    struct PartFacts {
+        ValueRange range;
+        std::vector<float> row_largest;
+        Matrix dominant;
+        PooledTotals totals;
+    };
+    /// `x` is memory for the cells.
+    virtual PartFacts facts_of(int head, const Region& part, Matrix& x) const {
+        x.resize(part.rows, part.columns);
+        read(head, part, view_of(x));
+        PartFacts facts{.range = range_of({x.data(), static_cast<std::size_t>(x.size())}),
+                        .row_largest = {},
+                        .dominant = Matrix(pooled(part.rows, kept_level_), pooled(part.columns, kept_level_)),
+                        .totals = {}};
+        for (Eigen::Index i = 0; i < x.rows(); ++i)
+            facts.row_largest.push_back(x.row(i).maxCoeff<Eigen::PropagateNaN>());
+        close(head, part, x);
+        pool_dominant(view_of(std::as_const(x)), kept_level_, facts.dominant);
+        facts.totals = PooledTotals(facts.dominant.rows(), facts.dominant.cols());
+        facts.totals.add(view_of(std::as_const(x)), kept_level_, 0, 0);
+        return facts;
+    }
+
     virtual Survey made_survey(int head, const Progress& progress, const std::stop_token& cancel) const {
         Survey survey;
         const int levels_rows = pooled(shape_.rows, kept_level_),
@@ -191,21 +219,19 @@ protected:
         for_each_task(progress, cancel, [&](int task, const Region& rows) {
             Matrix x;
             for_each_part(rows, rows.rows, columns_at_once(), [&](const Region& part) {
-                x.resize(part.rows, part.columns);
-                read(head, part, view_of(x));
+                const PartFacts facts = facts_of(head, part, x);
                 ValueRange& range = ranges[static_cast<std::size_t>(task)];
-                range = united(range, range_of({x.data(), static_cast<std::size_t>(x.size())}));
-                for (Eigen::Index i = 0; i < x.rows(); ++i) {
+                range = united(range, facts.range);
+                for (Eigen::Index i = 0; i < part.rows; ++i) {
                     float& largest = survey.row_largest[static_cast<std::size_t>(part.row + i)];
-                    const float own = x.row(i).maxCoeff<Eigen::PropagateNaN>();
+                    const float own = facts.row_largest[static_cast<std::size_t>(i)];
                     if (own > largest || std::isnan(own)) largest = own;
                 }
-                close(head, part, x);
                 const int row = part.row >> kept_level_, column = part.column >> kept_level_;
-                pool_dominant(view_of(std::as_const(x)), kept_level_,
-                              base.block(row, column, pooled(part.rows, kept_level_),
-                                         pooled(part.columns, kept_level_)));
-                totals.add(view_of(std::as_const(x)), kept_level_, row, column);
+                const Eigen::Index pooled_rows = facts.dominant.rows(), columns_of = facts.dominant.cols();
+                base.block(row, column, pooled_rows, columns_of) = facts.dominant;
+                totals.sum.block(row, column, pooled_rows, columns_of) = facts.totals.sum;
+                totals.count.block(row, column, pooled_rows, columns_of) = facts.totals.count;
             });
         });
         for (const ValueRange& range : ranges) survey.range = united(survey.range, range);
@@ -225,7 +251,7 @@ protected:
             const Region rows{region.row + static_cast<int>(block.first), region.column,
                               static_cast<int>(block.count), region.columns};
             Matrix x;
-            for_each_part(rows, std::max(1, k_task_rows >> level), std::max(1, k_task_columns >> level),
+            for_each_part(rows, std::max(1, k_task_rows >> level), std::max(1, columns_of_task() >> level),
                           [&](const Region& part) {
                               stop_if_canceled(cancel);
                               const Region cells = cells_of(part, level, shape_);
@@ -257,7 +283,9 @@ public:
 
 protected:
     int task_rows() const { return std::max(k_task_rows, 1 << kept_level_); }
-    int columns_at_once() const { return std::max(k_task_columns, 1 << kept_level_); }
+    int columns_at_once() const { return std::max(columns_of_task(), 1 << kept_level_); }
+    /// Cells of a row that are computed at once.
+    virtual int columns_of_task() const { return k_task_columns; }
     std::size_t task_count() const {
         return static_cast<std::size_t>((shape_.rows + task_rows() - 1) / task_rows());
     }
@@ -357,13 +385,40 @@ private:
 class StageCells : public Cells {
 public:
     StageCells(std::shared_ptr<const Op> op, std::vector<StagePtr> inputs, const Shape& shape, StagePtr mask,
-               const OnDemandSizes& sizes)
-        : Cells(shape, sizes), op_(std::move(op)), inputs_(std::move(inputs)), mask_(std::move(mask)) {
+               const OnDemandSizes& sizes, std::shared_ptr<RegionBackend> card)
+        : Cells(shape, sizes),
+          op_(std::move(op)),
+          inputs_(std::move(inputs)),
+          mask_(std::move(mask)),
+          card_(std::move(card)) {
         for (const StagePtr& input : inputs_) buffers_.push_back(&input->buffer);
+        if (!is_on_card()) card_ = nullptr;
+    }
+
+    using CardValues = std::shared_ptr<const DeviceValues>;
+
+    /// The region on the card, 1 × rows × columns; nullptr if the CPU has to compute it. Throws as
+    /// RegionBackend.
+    CardValues on_card(int head, const Region& region) const {
+        if (const auto* fill = std::get_if<op::MaskedFill>(op_.get());
+            fill && coverage(head, region) == Coverage::all)
+            return cells_of_input(0).on_card(head, region);
+        std::vector<Buffer> parts;
+        std::vector<const Buffer*> inputs = buffers_;
+        parts.reserve(inputs.size());
+        for (std::size_t i = 0; i < inputs.size(); ++i) {
+            if (!buffers_[i]->on_demand()) continue;
+            const CardValues part =
+                cells_of_input(i).on_card(std::min(head, buffers_[i]->shape().heads - 1), region);
+            if (!part) return nullptr;
+            inputs[i] = &parts.emplace_back(part);
+        }
+        const std::vector<RowSum> rows = sums_of_rows(head, region);
+        return card_->region(*op_, {inputs, head, region, rows});
     }
 
     void read(int head, const Region& region, MatrixView out) const override {
-        cells(*op_, {buffers_, head, region}, out);
+        if (!read_on_card(head, region, out)) cells(*op_, {buffers_, head, region}, out);
     }
     Coverage coverage(int head, const Region& region) const override {
         if (!mask_) return Coverage::all;
@@ -378,6 +433,92 @@ public:
     }
 
 protected:
+    /// What a softmax divides the region's rows by.
+    virtual std::vector<RowSum> sums_of_rows(int, const Region&) const { return {}; }
+
+    /// Whether `work` was done on the card; if not, the CPU has to do it.
+    template <typename Work>
+    bool done_on_card(const Region& region, const Work& work) const {
+        if (!card_ || region.size() < sizes_.least_cells_on_card) return false;
+        try {
+            return work();
+        } catch (const Error& error) {
+            if (error.kind() != ErrorKind::backend && error.kind() != ErrorKind::too_large) throw;
+            return false;
+        }
+    }
+
+    bool read_on_card(int head, const Region& region, MatrixView out) const {
+        return done_on_card(region, [&] {
+            const CardValues values = on_card(head, region);
+            if (values) values->read(0, 0, region.rows, out.data());
+            return values != nullptr;
+        });
+    }
+
+    /// Without the pairs that the mask closes, which are −∞.
+    CardValues closed_on_card(int head, const Region& region, const CardValues& values) const {
+        if (!mask_ || coverage(head, region) == Coverage::all || std::holds_alternative<op::MaskedFill>(*op_))
+            return values;
+        const auto* mask = dynamic_cast<const StageCells*>(mask_->buffer.on_demand());
+        if (!mask || !mask->card_) return nullptr;
+        const CardValues open = mask->on_card(std::min(head, mask->shape().heads - 1), region);
+        if (!values || !open) return nullptr;
+        const Buffer of_values(values), of_mask(open);
+        const std::array<const Buffer*, 2> inputs{&of_values, &of_mask};
+        return card_->region(Op{op::MaskedFill{}}, {inputs, 0, region});
+    }
+
+    PooledTotals totals_on_card(const DeviceValues& open, int level) const {
+        PooledTotals totals;
+        totals.sum = card_->blocks(open, BlockFact::sum, 1 << level, 1 << level);
+        totals.count = card_->blocks(open, BlockFact::count, 1 << level, 1 << level);
+        return totals;
+    }
+
+    PartFacts facts_of(int head, const Region& part, Matrix& x) const override {
+        PartFacts facts;
+        const bool done = done_on_card(part, [&] {
+            const CardValues values = on_card(head, part);
+            if (!values) return false;
+            const CardValues open = closed_on_card(head, part, values);
+            if (!open) return false;
+            facts.range = values->range(0);
+            facts.row_largest = values->row_largest(0);
+            facts.dominant = card_->blocks(*open, BlockFact::dominant, 1 << kept_level_, 1 << kept_level_);
+            facts.totals = totals_on_card(*open, kept_level_);
+            return true;
+        });
+        return done ? facts : Cells::facts_of(head, part, x);
+    }
+
+    void add_cells(int head, const Region& cells, Matrix& x, int level, PooledTile& tile, Eigen::Index row,
+                   Eigen::Index column) const override {
+        if (!add_cells_on_card(head, cells, level, tile, row, column))
+            Cells::add_cells(head, cells, x, level, tile, row, column);
+    }
+
+    bool add_cells_on_card(int head, const Region& cells, int level, PooledTile& tile, Eigen::Index row,
+                           Eigen::Index column) const {
+        return done_on_card(cells, [&] {
+            const CardValues values = on_card(head, cells);
+            const CardValues open = values ? closed_on_card(head, cells, values) : nullptr;
+            if (!open) return false;
+            const Eigen::Index rows = pooled(cells.rows, level), columns = pooled(cells.columns, level);
+            if (tile.pool == Pool::mean) {
+                const PooledTotals totals = totals_on_card(*open, level);
+                tile.totals.sum.block(row, column, rows, columns) = totals.sum;
+                tile.totals.count.block(row, column, rows, columns) = totals.count;
+            } else {
+                tile.dominant.block(row, column, rows, columns) =
+                    card_->blocks(*open, BlockFact::dominant, 1 << level, 1 << level);
+            }
+            return true;
+        });
+    }
+
+    int columns_of_task() const override { return card_ ? k_task_columns_on_card : k_task_columns; }
+
     void close(int head, const Region& region, Matrix& x) const override {
         if (!mask_) return;
         const Coverage open = coverage(head, region);
@@ -401,6 +542,21 @@ protected:
     const std::vector<StagePtr> inputs_;
     std::vector<const Buffer*> buffers_;
     const StagePtr mask_;
+    std::shared_ptr<RegionBackend> card_;  ///< nullptr: the CPU computes every cell
+
+private:
+    const StageCells& cells_of_input(std::size_t i) const {
+        return dynamic_cast<const StageCells&>(*buffers_[i]->on_demand());
+    }
+    /// Whether the card can compute the cells: the operation, and those of all inputs on demand. An input of
+    /// pairs that is in memory, a custom matrix, stays there.
+    bool is_on_card() const {
+        return card_ && card_->computes(*op_) && std::ranges::all_of(inputs_, [](const StagePtr& input) {
+                   if (!input->buffer.on_demand()) return !grows_with_pairs(*input->info);
+                   const auto* cells = dynamic_cast<const StageCells*>(input->buffer.on_demand());
+                   return cells && cells->card_;
+               });
+    }
 };
 
 /// A mask without local windows: where a rule decides a whole region, no pair of it is evaluated.
@@ -454,8 +610,8 @@ private:
 class SoftmaxStageCells : public StageCells {
 public:
     SoftmaxStageCells(std::shared_ptr<const Op> op, std::vector<StagePtr> inputs, const Shape& shape,
-                      StagePtr mask, const OnDemandSizes& sizes)
-        : StageCells(std::move(op), std::move(inputs), shape, std::move(mask), sizes),
+                      StagePtr mask, const OnDemandSizes& sizes, std::shared_ptr<RegionBackend> card)
+        : StageCells(std::move(op), std::move(inputs), shape, std::move(mask), sizes, std::move(card)),
           sums_(static_cast<std::size_t>(shape.heads)) {}
 
     bool reads_columns(int head) const override {
@@ -471,15 +627,21 @@ public:
             buffers_[0]->read(head, region, out);
             return softmax_rows({out.data(), out.rows(), out.cols()}, out);
         }
-        const std::vector<RowSum> rows = row_sums(head, region.row, region.rows);
+        if (read_on_card(head, region, out)) return;
+        const std::vector<RowSum> rows = sums_of_rows(head, region);
         cells(*op_, {buffers_, head, region, rows}, out);
     }
 
 protected:
+    std::vector<RowSum> sums_of_rows(int head, const Region& region) const override {
+        return row_sums(head, region.row, region.rows);
+    }
+
     void add_cells(int head, const Region& cells, Matrix& x, int level, PooledTile& tile, Eigen::Index row,
                    Eigen::Index column) const override {
+        if (add_cells_on_card(head, cells, level, tile, row, column)) return;
         if (tile.pool != Pool::dominant || level == 0)
-            return StageCells::add_cells(head, cells, x, level, tile, row, column);
+            return Cells::add_cells(head, cells, x, level, tile, row, column);
         x.resize(cells.rows, cells.columns);
         buffers_[0]->read(head, cells, view_of(x));
         Matrix strongest(pooled(cells.rows, level), pooled(cells.columns, level));
@@ -553,9 +715,12 @@ private:
         for_each_part(of, of.rows, columns_at_once(), [&](const Region& part) {
             const Coverage covered = coverage(head, part);
             if (covered == Coverage::none) return;
+            const int first = part.column / group, count = pooled(part.columns, kept_level_);
+            if (add_up_on_card(head, part, largest.middleCols(first, count), parts.middleCols(first, count),
+                               open, first, smallest))
+                return;
             x.resize(part.rows, part.columns);
             buffers_[0]->read(head, part, view_of(x));
-            const int first = part.column / group, count = pooled(part.columns, kept_level_);
             softmax_groups(view_of(std::as_const(x)), group, largest.middleCols(first, count),
                            parts.middleCols(first, count), smallest);
             if (open) count_open(view_of(std::as_const(x)), covered, open->middleCols(first, count));
@@ -577,6 +742,28 @@ private:
             largest.row(i) /= static_cast<float>(sum.sum);
             parts.row(i) /= static_cast<float>(sum.sum);
         }
+    }
+
+    /// add_up() of a part, whose groups are `largest` and `parts` and begin at column `first` of `open`.
+    bool add_up_on_card(int head, const Region& part, Strided largest, Strided parts, Matrix* open, int first,
+                        std::span<float> smallest) const {
+        const auto* scores = dynamic_cast<const StageCells*>(buffers_[0]->on_demand());
+        return scores && done_on_card(part, [&] {
+                   const CardValues x = scores->on_card(head, part);
+                   if (!x) return false;
+                   const int group = 1 << kept_level_;
+                   largest = card_->blocks(*x, BlockFact::largest, 1, group);
+                   parts = card_->blocks(*x, BlockFact::exponential, 1, group);
+                   const Matrix least = card_->blocks(*x, BlockFact::smallest, 1, group);
+                   for (Eigen::Index i = 0; i < least.rows(); ++i) {
+                       float& own = smallest[static_cast<std::size_t>(i)];
+                       own = std::min(own, least.row(i).minCoeff());
+                   }
+                   if (open)
+                       open->middleCols(first, largest.cols()) =
+                           card_->blocks(*x, BlockFact::count, group, group);
+                   return true;
+               });
     }
 
     void count_open(ConstMatrixView x, Coverage covered, Strided open) const {
@@ -653,8 +840,6 @@ private:
     mutable std::vector<std::vector<std::optional<RowSum>>> sums_;  ///< by head and row, as far as known
 };
 
-bool grows_with_pairs(const StageInfo& info) { return is_of_pairs(info) || info.columns == Axis::key_hidden; }
-
 }  // namespace
 
 std::vector<bool> on_demand_values(const Graph& graph, const OnDemandSizes& sizes) {
@@ -684,12 +869,14 @@ std::vector<bool> on_demand_values(const Graph& graph, const OnDemandSizes& size
 
 std::shared_ptr<const OnDemandValues> compute_on_demand(std::shared_ptr<const Op> op,
                                                         std::vector<StagePtr> inputs, StagePtr mask,
-                                                        const OnDemandSizes& sizes) {
+                                                        const OnDemandSizes& sizes,
+                                                        std::shared_ptr<RegionBackend> card) {
     std::vector<Shape> read;
     for (const StagePtr& input : inputs) read.push_back(input->shape());
     const Shape shape = shapes(*op, read).front();
     const auto made = [&]<typename Kind>(std::type_identity<Kind>) {
-        return std::make_shared<const Kind>(std::move(op), std::move(inputs), shape, std::move(mask), sizes);
+        return std::make_shared<const Kind>(std::move(op), std::move(inputs), shape, std::move(mask), sizes,
+                                            std::move(card));
     };
     if (std::holds_alternative<op::Mask>(*op)) return made(std::type_identity<MaskCells>{});
     if (std::holds_alternative<op::Softmax>(*op)) return made(std::type_identity<SoftmaxStageCells>{});

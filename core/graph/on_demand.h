@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "core/graph/backend.h"
 #include "core/graph/graph.h"
 #include "core/graph/run_options.h"
 
@@ -15,9 +16,11 @@ namespace attnscope {
 std::vector<bool> on_demand_values(const Graph& graph, const OnDemandSizes& sizes);
 
 /// The values of a stage, computed from its inputs when they are asked for. `mask`: the stage whose closed
-/// pairs do not count in pooled cells; may be null.
+/// pairs do not count in pooled cells; may be null. `card` computes large regions and pools them, where it
+/// can and does not fail; may be null.
 std::shared_ptr<const OnDemandValues> compute_on_demand(std::shared_ptr<const Op> op,
                                                         std::vector<StagePtr> inputs, StagePtr mask,
-                                                        const OnDemandSizes& sizes);
+                                                        const OnDemandSizes& sizes,
+                                                        std::shared_ptr<RegionBackend> card);
 
 }  // namespace attnscope

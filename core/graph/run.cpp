@@ -92,8 +92,9 @@ private:
         const Clock::time_point start = Clock::now();
         std::vector<Buffer> results;
         if (on_demand_[first])
-            results.emplace_back(
-                compute_on_demand(op, inputs, mask_for(graph_.values[first].key), options_.on_demand));
+            results.emplace_back(compute_on_demand(op, inputs, mask_for(graph_.values[first].key),
+                                                   options_.on_demand,
+                                                   options_.backend ? options_.backend->regions() : nullptr));
         else
             results = compute(*op, inputs);
         double milliseconds = std::chrono::duration<double, std::milli>(Clock::now() - start).count();

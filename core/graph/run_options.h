@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <optional>
 #include <stop_token>
+#include <vector>
 
 #include "core/canceled.h"
 
@@ -16,6 +17,7 @@ struct StageInfo;
 struct OnDemandSizes {
     std::size_t most_cells = std::size_t{1} << 24;  ///< of a head that is computed at once: 4096 × 4096
     std::size_t kept_cells = std::size_t{1} << 24;  ///< of the largest pooled level that a survey keeps
+    std::size_t least_cells_on_card = std::size_t{1} << 16;  ///< of a region; a smaller one is here sooner
 };
 
 /// What is read right after the evaluation. Stages of pairs of at least `least_cells` keep nothing else,
@@ -29,6 +31,8 @@ struct Watched {
 
 /// Settings that decide how evaluate computes, never what.
 struct EvaluateOptions {
+    /// The stages that are computed, in every layer, with those that they are computed from; empty: all.
+    std::vector<const StageInfo*> stages = {};
     int threads = 0;               ///< 0: one per core
     Backend* backend = nullptr;    ///< nullptr: the CPU computes everything
     std::size_t memory_limit = 0;  ///< bytes of this machine's memory; 0: most of available_memory()

@@ -4,6 +4,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
+#include <limits>
+#include <numeric>
 #include <set>
 #include <thread>
 
@@ -97,6 +100,68 @@ protected:
 
     GpuBackend* gpu_ = nullptr;
 };
+
+/// A fact of all cells, in double.
+double fact_of(const Matrix& cells, BlockFact fact) {
+    std::vector<float> open;
+    for (const float x : cells.reshaped())
+        if (x != -INFINITY) open.push_back(x);
+    const auto folded = [&](double start, const auto& join) {
+        return std::accumulate(open.begin(), open.end(), start, join);
+    };
+    const double largest = folded(-INFINITY, [](double a, double x) {
+        return std::isnan(a) || std::isnan(x) ? std::numeric_limits<double>::quiet_NaN() : std::max(a, x);
+    });
+    switch (fact) {
+        case BlockFact::dominant:
+            return folded(-INFINITY, [](double a, float x) { return dominant(static_cast<float>(a), x); });
+        case BlockFact::sum: return folded(0, std::plus<>());
+        case BlockFact::count: return static_cast<double>(open.size());
+        case BlockFact::largest: return largest;
+        case BlockFact::smallest: return folded(INFINITY, [](double a, double x) { return x < a ? x : a; });
+        case BlockFact::exponential:
+            return folded(0, [&](double a, double x) { return a + std::exp(x - largest); });
+    }
+    return 0;
+}
+
+TEST_F(GpuTest, FactsOfBlocksAreThoseOfTheirCells) {
+    constexpr float k_nan = std::numeric_limits<float>::quiet_NaN();
+    Tensor cells({.rows = 11, .columns = 23});
+    test::Dice dice(3);
+    std::ranges::copy(dice.matrix(11, 23).reshaped<Eigen::RowMajor>(), cells.values().begin());
+    auto x = cells.head(0);
+    x.block(0, 0, 4, 4).setConstant(-INFINITY);  // nothing counts
+    x.block(0, 4, 4, 2).setConstant(-INFINITY);
+    x(1, 9) = k_nan;
+    x(5, 1) = INFINITY;
+    x(6, 5) = -7;
+    x(7, 6) = 7;
+    x(9, 9) = 9;
+    x(10, 11) = -9;
+    const Buffer buffer(std::move(cells));
+    const std::array<const Buffer*, 1> inputs{&buffer};
+    const std::shared_ptr<RegionBackend> regions = gpu_->regions();
+    const Op same = op::Scale{Scale{Scale::Kind::none}, 1, 1};
+    const auto values = regions->region(same, {inputs, 0, {0, 0, 11, 23}});
+    ASSERT_TRUE(values);
+    for (const auto& [rows, columns] : {std::pair{4, 4}, {1, 5}, {11, 1}, {16, 32}})
+        for (const auto& [fact, name] : choices<BlockFact>()) {
+            const Matrix found = regions->blocks(*values, fact, rows, columns);
+            ASSERT_EQ(found.rows(), (11 + rows - 1) / rows);
+            ASSERT_EQ(found.cols(), (23 + columns - 1) / columns);
+            for (Eigen::Index p = 0; p < found.rows(); ++p)
+                for (Eigen::Index q = 0; q < found.cols(); ++q) {
+                    const Matrix block = buffer.head(0).block(
+                        p * rows, q * columns, std::min<Eigen::Index>(rows, 11 - p * rows),
+                        std::min<Eigen::Index>(columns, 23 - q * columns));
+                    test::Discrepancy difference;
+                    difference.add(found(p, q), fact_of(block, fact));
+                    EXPECT_TRUE(difference.same_kind) << name << " " << p << " " << q << " " << found(p, q);
+                    EXPECT_LE(difference.largest, k_rounding * 100) << name << " " << p << " " << q;
+                }
+        }
+}
 
 /// Q, K and V are given: N × d, M × d, M × d_v.
 Experiment given(test::Dice& dice, int N, int M, int d, int d_v, float peak = 1) {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cmath>
 #include <limits>
 
@@ -12,14 +13,15 @@
 #include "core/experiment/masks.h"
 #include "core/graph/stage_table.h"
 #include "core/mechanism/evaluate.h"
+#include "tests/gpu_fixture.h"
 
 namespace attnscope {
 namespace {
 
 constexpr float k_infinity = std::numeric_limits<float>::infinity();
 
-/// Every stage of pairs on demand, however small.
-constexpr OnDemandSizes k_all{.most_cells = 0, .kept_cells = 12};
+/// Every stage of pairs on demand, however small, and on a card that may compute them.
+constexpr OnDemandSizes k_all{.most_cells = 0, .kept_cells = 12, .least_cells_on_card = 0};
 
 Experiment sentence_of(int tokens) {
     Experiment e;
@@ -83,10 +85,10 @@ std::vector<std::pair<std::string, Experiment>> experiments() {
 }
 
 /// What rounding may change: sums are taken in another order, and a softmax raises the rounding of its
-/// scores to the power.
-float tolerance(const Trace& trace) {
+/// scores to the power. A card has its own exponentials: the reference's promise for it is 1e-5.
+float tolerance(const Trace& trace, BackendKind backend) {
     const ValueRange& scores = trace.find("scores"_stage)->buffer.range();
-    return 4e-6F * std::max(1.0F, scores.magnitude());
+    return (backend == BackendKind::gpu ? 1e-5F : 4e-6F) * std::max(1.0F, scores.magnitude());
 }
 
 void expect_equal(float expected, float actual, float tolerance, const std::string& where) {
@@ -98,16 +100,34 @@ void expect_equal(float expected, float actual, float tolerance, const std::stri
         EXPECT_NEAR(expected, actual, tolerance * std::max(1.0F, std::abs(expected))) << where;
 }
 
-template <typename Each>
-void for_each_stage(const Each& each) {
-    for (const auto& [name, e] : experiments()) {
-        const Trace whole = evaluate(e), parts = evaluate(e, {}, {.on_demand = k_all});
-        for (const StageRecord& record : parts.records)
-            if (record.stage->buffer.on_demand())
-                each(whole, *whole.find(record.stage->key()), *record.stage,
-                     name + ": " + std::string(record.stage->name()));
+/// On the CPU, and on the card.
+class OnDemandCellsTest : public testing::TestWithParam<BackendKind> {
+protected:
+    void SetUp() override {
+        if (GetParam() == BackendKind::cpu) return;
+        std::string why;
+        card_ = test::shared_gpu(&why);
+        if (!card_) GTEST_SKIP() << why;
     }
-}
+
+    float near(const Trace& trace) const { return tolerance(trace, GetParam()); }
+
+    template <typename Each>
+    void for_each_stage(const Each& each) const {
+        for (const auto& [name, e] : experiments()) {
+            const Trace whole = evaluate(e), parts = evaluate(e, {}, {.backend = card_, .on_demand = k_all});
+            for (const StageRecord& record : parts.records)
+                if (record.stage->buffer.on_demand())
+                    each(whole, *whole.find(record.stage->key()), *record.stage,
+                         name + ": " + std::string(record.stage->name()));
+        }
+    }
+
+    Backend* card_ = nullptr;
+};
+
+INSTANTIATE_TEST_SUITE_P(Backends, OnDemandCellsTest, testing::Values(BackendKind::cpu, BackendKind::gpu),
+                         [](const auto& backend) { return std::string(name_of(backend.param)); });
 
 TEST(OnDemandTest, EveryStageOfPairsAndWhatReadsItIsComputedWhereItIsRead) {
     Experiment e = masked(9, {"causal"});
@@ -120,10 +140,10 @@ TEST(OnDemandTest, EveryStageOfPairsAndWhatReadsItIsComputedWhereItIsRead) {
     EXPECT_EQ(names, "scores scaled mask masked weights context concat output ");
 }
 
-TEST(OnDemandTest, CellsRowsAndColumnsAreThoseOfTheWholeStage) {
-    for_each_stage([](const Trace& trace, const Stage& whole, const Stage& parts, const std::string& name) {
+TEST_P(OnDemandCellsTest, CellsRowsAndColumnsAreThoseOfTheWholeStage) {
+    for_each_stage([&](const Trace& trace, const Stage& whole, const Stage& parts, const std::string& name) {
         ASSERT_EQ(whole.shape(), parts.shape()) << name;
-        const float near = tolerance(trace);
+        const float near = this->near(trace);
         for (int h = 0; h < whole.shape().heads; ++h) {
             const ConstMatrixView expected = whole.buffer.host().head(h);
             const Matrix rows = parts.buffer.rows(h, 0, whole.shape().rows);
@@ -157,11 +177,11 @@ float pooled_cell(const Trace& trace, const Stage& stage, int head, int level, P
     return count > 0 ? static_cast<float>(sum / count) : -k_infinity;
 }
 
-TEST(OnDemandTest, TilesArePooledFromOpenPairsBeforeAndAfterASurvey) {
-    for_each_stage([](const Trace& trace, const Stage& whole, const Stage& parts, const std::string& name) {
+TEST_P(OnDemandCellsTest, TilesArePooledFromOpenPairsBeforeAndAfterASurvey) {
+    for_each_stage([&](const Trace& trace, const Stage& whole, const Stage& parts, const std::string& name) {
         const OnDemandValues& values = *parts.buffer.on_demand();
         const int head = whole.shape().heads - 1;
-        const float near = tolerance(trace);
+        const float near = this->near(trace);
         const auto expect_tiles = [&](const std::string& when) {
             for (const Pool pool : {Pool::dominant, Pool::mean})
                 for (int level = 0; level <= whole.buffer.levels(); ++level) {
@@ -194,8 +214,8 @@ TEST(OnDemandTest, TilesArePooledFromOpenPairsBeforeAndAfterASurvey) {
     });
 }
 
-TEST(OnDemandTest, APreviewHasTheStrongestPairsOfItsBands) {
-    for_each_stage([](const Trace& trace, const Stage& whole, const Stage& parts, const std::string& name) {
+TEST_P(OnDemandCellsTest, APreviewHasTheStrongestPairsOfItsBands) {
+    for_each_stage([&](const Trace& trace, const Stage& whole, const Stage& parts, const std::string& name) {
         const int head = whole.shape().heads - 1, rows = whole.shape().rows;
         const Matrix preview = parts.buffer.on_demand()->preview(head, 3, {});
         ASSERT_EQ(preview.rows(), 3) << name;
@@ -212,17 +232,17 @@ TEST(OnDemandTest, APreviewHasTheStrongestPairsOfItsBands) {
                         strongest = dominant(strongest, whole.buffer.at(head, i, j));
                     }
                 const bool either =
-                    std::isfinite(strongest) && std::abs(strongest + preview(band, q)) < tolerance(trace) * 2;
+                    std::isfinite(strongest) && std::abs(strongest + preview(band, q)) < near(trace) * 2;
                 if (!either)
-                    expect_equal(strongest, preview(band, q), tolerance(trace),
+                    expect_equal(strongest, preview(band, q), near(trace),
                                  fmt::format("{}, band {}, {}", name, band, q));
             }
         }
     });
 }
 
-TEST(OnDemandTest, SampledRowsAreThoseInTheMiddleOfEachPart) {
-    for_each_stage([](const Trace& trace, const Stage& whole, const Stage& parts, const std::string& name) {
+TEST_P(OnDemandCellsTest, SampledRowsAreThoseInTheMiddleOfEachPart) {
+    for_each_stage([&](const Trace& trace, const Stage& whole, const Stage& parts, const std::string& name) {
         const int head = whole.shape().heads - 1, rows = whole.shape().rows, count = 3;
         const Matrix sample = parts.buffer.on_demand()->sample(head, count, {});
         ASSERT_EQ(sample.rows(), count) << name;
@@ -230,7 +250,7 @@ TEST(OnDemandTest, SampledRowsAreThoseInTheMiddleOfEachPart) {
         for (int i = 0; i < count; ++i)
             for (int j = 0; j < whole.shape().columns; ++j)
                 expect_equal(whole.buffer.at(head, (2 * i + 1) * rows / (2 * count), j), sample(i, j),
-                             tolerance(trace), fmt::format("{}, row {}, {}", name, i, j));
+                             near(trace), fmt::format("{}, row {}, {}", name, i, j));
         EXPECT_EQ(parts.buffer.on_demand()->sample(head, 1000, {}).rows(), rows) << name;
     });
 }
@@ -251,9 +271,9 @@ TEST(OnDemandTest, ARowOfLargeScoresSumsToOneAfterASurvey) {
     }
 }
 
-TEST(OnDemandTest, SurveysFindTheFactsOfAHead) {
-    for_each_stage([](const Trace& trace, const Stage& whole, const Stage& parts, const std::string& name) {
-        const float near = tolerance(trace);
+TEST_P(OnDemandCellsTest, SurveysFindTheFactsOfAHead) {
+    for_each_stage([&](const Trace& trace, const Stage& whole, const Stage& parts, const std::string& name) {
+        const float near = this->near(trace);
         const ValueRange &expected = whole.buffer.range(0), &actual = parts.buffer.range(0);
         expect_equal(expected.max, actual.max, near, name + " max");
         // A row with a NaN has NaN in its open pairs; the survey counts all of its pairs.
@@ -359,6 +379,93 @@ TEST(OnDemandTest, ALargeTraceIsNotCopiedToMemory) {
         FAIL() << "copied";
     } catch (const Error& error) {
         EXPECT_STREQ(error.what(), "30 × 30 values are too many at once: choose a region of them (region)");
+    }
+}
+
+/// Asks another one, counts what it computes, and fails when it is told to.
+class CountedRegions : public RegionBackend {
+public:
+    explicit CountedRegions(std::shared_ptr<RegionBackend> card) : card_(std::move(card)) {}
+    bool computes(const Op& op) const override { return !card_ || card_->computes(op); }
+    std::shared_ptr<const DeviceValues> region(const Op& op, const op::RegionWork& in) override {
+        ++asked;
+        if (!card_ || fails) throw Error(ErrorKind::backend, "the card was pulled out");
+        return card_->region(op, in);
+    }
+    Matrix blocks(const DeviceValues& cells, BlockFact fact, int rows, int columns) override {
+        if (fails_at_blocks) throw Error(ErrorKind::too_large, "the card is full");
+        return card_->blocks(cells, fact, rows, columns);
+    }
+
+    std::atomic<int> asked = 0;
+    bool fails = false, fails_at_blocks = false;
+
+private:
+    const std::shared_ptr<RegionBackend> card_;
+};
+
+class RegionsAlone : public Backend {
+public:
+    explicit RegionsAlone(std::shared_ptr<CountedRegions> regions) : regions_(std::move(regions)) {}
+    std::string card() const override { return "regions"; }
+    bool computes(const Op&) const override { return false; }
+    std::shared_ptr<const DeviceValues> compute(const Op&, std::span<const Buffer* const>,
+                                                std::stop_token) override {
+        return nullptr;
+    }
+    std::shared_ptr<RegionBackend> regions() const override { return regions_; }
+    std::size_t memory() const override { return 0; }
+
+private:
+    const std::shared_ptr<CountedRegions> regions_;
+};
+
+TEST(OnDemandTest, TheCardComputesLargeRegionsOfScoresToWeights) {
+    std::string why;
+    GpuBackend* const card = test::shared_gpu(&why);
+    if (!card) GTEST_SKIP() << why;
+    const auto regions = std::make_shared<CountedRegions>(card->regions());
+    RegionsAlone backend(regions);
+    const Trace trace =
+        evaluate(masked(300, {"causal"}), {}, {.backend = &backend, .on_demand = {0, 400, 300 * 20}});
+    const Region whole{0, 0, 300, 300}, small{0, 0, 19, 200};
+    for (const std::string_view name : {"scores", "scaled", "masked", "weights"}) {
+        const OnDemandValues& values = *trace.find_named(name)->buffer.on_demand();
+        const auto asked = [&](const auto& work) {
+            const int before = regions->asked;
+            work();
+            return regions->asked - before;
+        };
+        Matrix out(19, 200);
+        EXPECT_EQ(asked([&] { values.read(0, small, {out.data(), 19, 200}); }), 0) << name;
+        EXPECT_GT(asked([&] { values.tile(0, 0, Pool::dominant, whole, {}); }), 0) << name;
+        EXPECT_GT(asked([&] { values.tile(0, 1, Pool::mean, {0, 0, 150, 150}, {}); }), 0) << name;
+        EXPECT_GT(asked([&] { values.survey(0, {}, {}); }), 0) << name;
+    }
+}
+
+TEST(OnDemandTest, WhereTheCardFailsTheProcessorComputes) {
+    const Experiment e = masked(60, {"causal"});
+    const Trace whole = evaluate(e);
+    GpuBackend* const card = test::shared_gpu();
+    for (const bool at_blocks : {false, true}) {
+        if (at_blocks && !card) continue;  // no card whose regions could be pooled
+        const auto regions = std::make_shared<CountedRegions>(card ? card->regions() : nullptr);
+        regions->fails = !at_blocks;
+        regions->fails_at_blocks = at_blocks;
+        RegionsAlone backend(regions);
+        const Trace trace = evaluate(e, {}, {.backend = &backend, .on_demand = k_all});
+        for (const std::string_view name : {"scores", "weights"}) {
+            const Stage& expected = *whole.find_named(name);
+            const OnDemandValues& actual = *trace.find_named(name)->buffer.on_demand();
+            const float near = tolerance(whole, BackendKind::gpu);
+            EXPECT_NEAR(actual.range(0).max, expected.buffer.range(0).max, near) << name;
+            const Matrix tile = actual.tile(0, 0, Pool::mean, {0, 0, 60, 60}, {});
+            for (int i = 0; i < 60; ++i)
+                for (int j = 0; j <= i; ++j)
+                    EXPECT_NEAR(tile(i, j), expected.buffer.at(0, i, j), near) << name << i << " " << j;
+        }
+        EXPECT_GT(regions->asked, 0);
     }
 }
 
