@@ -325,7 +325,8 @@ int render(Arguments& arguments) {
         throw UsageError("--compose film: a film has several frames: set their number with --film");
     if (given.gives("sweep") && session.presentation.sweep != Sweep::none)
         throw UsageError("--sweep: a sweep is written as a film: set its number of frames with --film");
-    const EvaluateOptions options = arguments.render_how.options(session);
+    EvaluateOptions options = arguments.render_how.options(session);
+    options.stages = stages_read(session, request);
     if (arguments.compare_with == k_the_cpu && !options.backend)
         throw UsageError(
             fmt::format("--compare-with {}: B is computed by the CPU as well: set --backend gpu", k_the_cpu));
@@ -356,7 +357,9 @@ int print_trace(Arguments& arguments) {
         given.gives("head") ? session.presentation.head : HeadChoice{HeadChoice::Kind::all};
     ExportRequest request{given.stages(), head, {FileFormat::json}};
     request.layer = layer_of(given, session);
-    const Trace trace = checked_trace(given, start, session, request, arguments.trace_how.options(session));
+    EvaluateOptions options = arguments.trace_how.options(session);
+    options.stages = stages_read(session, request);
+    const Trace trace = checked_trace(given, start, session, request, options);
     arguments.trace_how.report();
     report_unused(given, session);
     write_file("-", trace_json(trace, names_to_print(trace, request), head));

@@ -376,6 +376,32 @@ std::vector<StagePtr> composed_stages(const Trace& trace, const ExportRequest& r
 
 }  // namespace
 
+std::vector<const StageInfo*> stages_read(const Session& session, const ExportRequest& request) {
+    const Mechanism& mechanism = mechanism_of(session.experiment);
+    const bool of_stages = request.compose == Compose::none || request.compose == Compose::heads;
+    const bool reads_others = request.view || request.layer > 0 || !of_stages || mechanism.row_labels ||
+                              session.presentation.wants_gradients() ||
+                              std::ranges::any_of(request.stages, is_gradient_name);
+    if (reads_others) return {};
+    std::vector<const StageInfo*> read;
+    const auto add_roles = [&](std::initializer_list<StageRole> roles) {
+        for (const StageInfo& info : stage_table())
+            if (std::ranges::find(roles, info.role) != roles.end()) read.push_back(&info);
+    };
+    for (const std::string& name : request.stages) {
+        const StageInfo* info = find_stage_info(name);
+        if (!info) return {};
+        read.push_back(info);
+        if (session.presentation.range.kind == RangeChoice::Kind::head)
+            add_roles({StageRole::scores, StageRole::masked_scores});
+        if (!mask_of(*info) && info->role != StageRole::context) continue;
+        add_roles({StageRole::mask, StageRole::masked_scores});  // which rows are closed as a whole
+        if (is_over_queries(session.experiment.attention.softmax_axis)) add_roles({StageRole::weights});
+        read.push_back(mechanism.center);
+    }
+    return read;
+}
+
 std::vector<ExportItem> plan_export(const Trace& trace, const ExportRequest& request) {
     const std::vector<const ExportFormat*> formats = formats_of(request);
     std::vector<ExportItem> items = view_items(trace, request, formats);

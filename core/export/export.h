@@ -79,6 +79,10 @@ std::vector<HeadChoice> heads_of(const Stage& stage, const HeadChoice& choice);
 /// With the view alone, data formats hold the stage that it shows.
 std::vector<ExportItem> plan_export(const Trace& trace, const ExportRequest& request);
 
+/// The stages that the files of a request read, for EvaluateOptions::stages; empty: all, as for a view, a
+/// picture of several stages, or gradients.
+std::vector<const StageInfo*> stages_read(const Session& session, const ExportRequest& request);
+
 /// The bytes of one file. Throws Error(too_large) for a pixel image beyond the limits of PNG surfaces, for a
 /// vector image with so many cells that it needs pixels, too, and for a session larger than a picture holds;
 /// Canceled.

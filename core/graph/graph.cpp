@@ -28,6 +28,37 @@ const GraphValue* Graph::find(StageKey key) const {
     return found == values.end() ? nullptr : &*found;
 }
 
+Graph part_for(const Graph& graph, std::span<const StageInfo* const> stages) {
+    std::vector<bool> needed(graph.nodes.size(), false);
+    for (const GraphValue& value : graph.values)
+        if (std::ranges::find(stages, value.key.stage) != stages.end())
+            needed[static_cast<std::size_t>(value.node)] = true;
+    if (std::ranges::find(needed, true) == needed.end()) return graph;
+    for (std::size_t node = needed.size(); node-- > 0;)
+        if (needed[node])
+            for (const int input : graph.nodes[node].inputs)
+                needed[static_cast<std::size_t>(graph.values[static_cast<std::size_t>(input)].node)] = true;
+    Graph part = graph;
+    part.nodes.clear();
+    part.values.clear();
+    std::vector<int> new_value(graph.values.size(), -1);
+    int last_node = -1;
+    for (std::size_t i = 0; i < graph.values.size(); ++i) {
+        GraphValue value = graph.values[i];
+        if (!needed[static_cast<std::size_t>(value.node)]) continue;
+        if (value.node != last_node) {
+            last_node = value.node;
+            GraphNode node = graph.nodes[static_cast<std::size_t>(value.node)];
+            for (int& input : node.inputs) input = new_value[static_cast<std::size_t>(input)];
+            part.nodes.push_back(std::move(node));
+        }
+        value.node = static_cast<int>(part.nodes.size()) - 1;
+        new_value[i] = static_cast<int>(part.values.size());
+        part.values.push_back(value);
+    }
+    return part;
+}
+
 std::size_t bytes_of(const GraphValue& value) {
     const std::size_t mean = value.shape.heads > 1 ? value.shape.head_size() : 0;
     return (value.shape.size() + value.shape.size() / 3 + mean) * sizeof(float);

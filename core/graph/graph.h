@@ -39,6 +39,10 @@ struct Graph {
     const GraphValue* find(StageKey key) const;
 };
 
+/// The part of a graph that these stages, in every layer, are computed from, and they themselves; all of it
+/// if it has none of them.
+Graph part_for(const Graph& graph, std::span<const StageInfo* const> stages);
+
 /// Bytes of a value, including what pictures derive from it: pooled levels, and the mean over the heads.
 std::size_t bytes_of(const GraphValue& value);
 /// Bytes of all values.

@@ -9,14 +9,17 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <sstream>
 #include <utility>
 
 #include "core/error.h"
 #include "core/files/png.h"
 #include "core/files/svg.h"
+#include "core/graph/graph.h"
 #include "core/graph/stage_table.h"
 #include "core/mechanism/evaluate.h"
+#include "core/mechanism/mechanisms.h"
 #include "core/picture/compose.h"
 #include "core/session/examples.h"
 #include "core/session/options.h"
@@ -569,6 +572,41 @@ TEST(ExportTest, CustomScoresOfAVeryLongTextAreInMemoryAndNotSurveyed) {
         const ExportItem item = plan_export(trace, {.stages = {stage}}).front();
         EXPECT_TRUE(is_png(export_bytes(trace, session, item))) << stage;
     }
+}
+
+TEST(ExportTest, OnlyWhatAFileReadsIsComputed) {
+    constexpr std::size_t k_largest = 100'000;  // bytes of an example
+    std::size_t fewer = 0;
+    std::set<MechanismKind> mechanisms_seen;
+    for (const auto& [name, example] : all_examples())
+        for (const RangeChoice::Kind range : {RangeChoice::Kind::automatic, RangeChoice::Kind::head}) {
+            Session session = example;
+            session.presentation.range.kind = range;
+            session.presentation.compose = Compose::none;
+            session.presentation.gradients = false;
+            session.presentation.lock("weights"_stage, {});  // whose gradient is not shown
+            if (bytes_of(build(session.experiment)) > k_largest) continue;
+            const Trace whole = evaluate(session.experiment);
+            mechanisms_seen.insert(session.experiment.mechanism);
+            std::set<const StageInfo*> stages;
+            for (const StageRecord& record : whole.records) stages.insert(record.stage->info);
+            for (const StageInfo* const stage : stages) {
+                const ExportRequest request{.stages = {std::string(stage->name)},
+                                            .head = {HeadChoice::Kind::one, 0},
+                                            .formats = {FileFormat::svg, FileFormat::json}};
+                const Trace part =
+                    evaluate(session.experiment, {}, {.stages = stages_read(session, request)});
+                fewer += whole.records.size() - part.records.size();
+                const std::vector<ExportItem> items = plan_export(whole, request),
+                                              of_part = plan_export(part, request);
+                ASSERT_EQ(items.size(), of_part.size()) << name << " " << stage->name;
+                for (std::size_t i = 0; i < items.size(); ++i)
+                    EXPECT_EQ(export_bytes(whole, session, items[i]), export_bytes(part, session, of_part[i]))
+                        << name << " " << items[i].file_name;
+            }
+        }
+    EXPECT_GT(fewer, 1000u);
+    EXPECT_TRUE(mechanisms_seen.contains(MechanismKind::transformer));
 }
 
 }  // namespace
