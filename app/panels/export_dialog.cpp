@@ -298,6 +298,23 @@ void take_colors_of_paper(Presentation& look) {
     }
 }
 
+/// The number of cells of a picture of a very long text.
+void row_of_max_cells(Desk& desk, const Ui& ui) {
+    ExportForm& form = desk.state.export_form;
+    row(ui, "Cells a side", [&] {
+        const int most = form.presentation.max_cells;
+        DragResult result;
+        controls_of(desk, ui, {"max-cells"}, [&] {
+            result = drag_field(ui, "max-cells", fmt::format("up to {}", most), -1, ui.px(110));
+        });
+        tooltip(ui, "Where there are more queries or keys, neighboring pairs share a cell");
+        constexpr int k_step = 64;
+        const int stepped = std::clamp(most + k_step * result.steps, k_least_max_cells, k_most_max_cells);
+        if (result.steps) form_option(form, "max-cells", std::to_string(stepped));
+        if (result.typed) form_option(form, "max-cells", result.typed->substr(result.typed->rfind(' ') + 1));
+    });
+}
+
 /// The size of pictures. On paper: a preset, or any width with its resolution and font size. In pixels: the
 /// size of a cell.
 void size_of_pictures(Desk& desk, const Ui& ui) {
@@ -413,6 +430,7 @@ void how_pictures_look(Desk& desk, const Ui& ui) {
         if (is_wide(ui)) ImGui::SameLine();
         values_in_cells(desk, ui);
     });
+    if (desk.document.trace() && desk.document.trace()->is_on_demand()) row_of_max_cells(desk, ui);
     form_choice(desk, ui, "Theme", "theme", names_of<ThemeKind>());
     form_choice(desk, ui, "Colors", "colormap", names_of<ColormapKind>());
 }
@@ -593,6 +611,7 @@ void export_form(Desk& desk, const Ui& ui) {
         // How pictures leave the program is kept with the session.
         Presentation& kept = session.presentation;
         kept.cell_size = form.presentation.cell_size;
+        kept.max_cells = form.presentation.max_cells;
         kept.width = form.presentation.width;
         kept.dpi = form.presentation.dpi;
         kept.font_size = form.presentation.font_size;

@@ -22,8 +22,6 @@ const std::string k_between = "\u00A0\u00A0·  ";
 
 /// The maximum part of a picture's side, in pixels, for labels, color bar, title and margins.
 constexpr int k_surroundings = 900;
-/// Queries or keys of a picture in pixels above which it is pooled.
-constexpr int k_most_pooled = 1536;
 
 /// Replaces spaces by non-breaking ones.
 std::string unbroken(std::string_view part) {
@@ -78,9 +76,9 @@ CellMark mark_of(float value) {
 int most_cells(const Presentation& presentation) {
     constexpr double k_surrounding_millimeters = 40, k_smallest_cell = 0.28;  // a unit of type of 8 points
     const double unit = k_smallest_cell * presentation.font_size / 8;
-    if (!presentation.width) return k_most_pooled;
+    if (!presentation.width) return presentation.max_cells;
     const double room = (*presentation.width - k_surrounding_millimeters * presentation.font_size / 8) / unit;
-    return std::clamp(static_cast<int>(room), 64, k_most_pooled);
+    return std::clamp(static_cast<int>(room), k_least_max_cells, presentation.max_cells);
 }
 
 /// Values that are in memory are never pooled. Where cells are pooled, the part grows to whole ones.

@@ -142,6 +142,9 @@ inline constexpr std::array k_paper_presets = {
 /// The range of Presentation::mass.
 inline constexpr double k_least_mass = 0.5, k_default_mass = 0.9;
 
+/// The range of Presentation::max_cells.
+inline constexpr int k_least_max_cells = 64, k_default_max_cells = 1536, k_most_max_cells = 8192;
+
 /// Settings that affect the picture, but no number in it.
 struct Presentation {
     ViewKind view = ViewKind::pipeline;
@@ -155,11 +158,12 @@ struct Presentation {
     ThemeKind theme = ThemeKind::dark;
     std::optional<int>
         cell_size;  ///< pixels per side of an exported cell, 1 … 512; none: by the matrix's size
-    std::optional<Region> region;      ///< of stages of pairs, the part that is exported; none: all of it
-    bool values = true;                ///< numbers in the cells where they fit
-    std::optional<int> decimals;       ///< of the numbers in the cells, 0 … 6; none: up to three digits
-    std::optional<std::string> title;  ///< of an exported picture, which may be empty; none: the stage's
-                                       ///< name and formula
+    int max_cells = k_default_max_cells;  ///< a side of an exported picture, above which pairs share a cell
+    std::optional<Region> region;         ///< of stages of pairs, the part that is exported; none: all of it
+    bool values = true;                   ///< numbers in the cells where they fit
+    std::optional<int> decimals;          ///< of the numbers in the cells, 0 … 6; none: up to three digits
+    std::optional<std::string> title;     ///< of an exported picture, which may be empty; none: the stage's
+                                          ///< name and formula
     Compose compose = Compose::none;
     Sweep sweep = Sweep::none;    ///< what a film goes through, instead of the steps of training
     std::optional<double> width;  ///< of an exported picture, see Paper; none: in pixels

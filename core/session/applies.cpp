@@ -64,6 +64,7 @@ constexpr Note k_presentation[] = {
     {"locked", "the window, pictures of views and of steps"},
     {"pooling", "more than 4096 tokens"},
     {"cell-size", "exported pictures", true},
+    {"max-cells", "exported stages of queries × keys, and more than 4096 tokens", true},
     {"region", "exported stages of queries × keys", true},
     {"decimals", "exported pictures", true},
     {"title", "exported pictures", true},

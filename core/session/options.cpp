@@ -200,6 +200,13 @@ Json cell_size_json(const Session& s) {
     return size ? Json(*size) : Json("auto");
 }
 
+int as_max_cells(const OptionValue& value) {
+    const int cells = as_int(value);
+    if (cells < k_least_max_cells || cells > k_most_max_cells)
+        refuse(fmt::format("{} is out of range: use {} to {}", cells, k_least_max_cells, k_most_max_cells));
+    return cells;
+}
+
 void set_cell_size(Session& s, const OptionValue& value) {
     if (value.json == "auto") {
         s.presentation.cell_size.reset();
@@ -701,6 +708,10 @@ const std::array k_options = {
     Option{"cell-size", Section::presentation, "", "auto|PX",
            "Pixels per side of an exported cell, 1 to 512; auto: 48, less for large matrices", word_or_number,
            cell_size_json, set_cell_size},
+    Option{"max-cells", Section::presentation, "", "N",
+           "Queries or keys of a picture above which neighboring pairs share a cell, 64 to 8192; a width "
+           "limits them, too",
+           whole, FIELD(presentation, max_cells, as_max_cells)},
     Option{"values", Section::presentation, "", "", "Write the numbers into the cells where they fit",
            boolean, FIELD(presentation, values, as_boolean)},
     Option{"mass", Section::presentation, "", "P",
@@ -740,7 +751,7 @@ const std::array k_options = {
     Option{
         "region", Section::presentation, "", "all|FIRST:LAST,FIRST:LAST",
         "The queries and keys, counted from 1, that an exported stage of queries × keys shows; a picture of "
-        "more than 1536 of either pools them: see --pooling",
+        "more than --max-cells of either pools them: see --pooling",
         text, region_json, set_region},
     Option{"locked", Section::presentation, "", "none|ROW,COLUMN[,STAGE]",
            "The cell locked in the inspector, counted from 1, and its stage if it is not the one in focus",

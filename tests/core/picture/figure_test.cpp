@@ -420,6 +420,18 @@ TEST(FigureTest, ACellOfManyPairsIsTheirStrongestOrTheirMean) {
                     << i << " " << j;
             }
     }
+    Presentation presentation;
+    for (const auto& [most, cells] : {std::pair{1600, 1600}, {1599, 800}, {800, 800}, {64, 50}}) {
+        presentation.max_cells = most;
+        const Figure figure = make_figure(trace, weights, k_first, presentation);
+        EXPECT_EQ(figure.rows, cells) << most;
+        EXPECT_EQ(figure.columns, cells) << most;
+    }
+    presentation.width = 84;  // as many cells as the column of a paper has room for
+    presentation.max_cells = k_most_max_cells;
+    EXPECT_EQ(make_figure(trace, weights, k_first, presentation).rows, 100);
+    presentation.max_cells = 64;
+    EXPECT_EQ(make_figure(trace, weights, k_first, presentation).rows, 50);
 }
 
 }  // namespace
