@@ -18,7 +18,6 @@
 #include "core/graph/graph.h"
 #include "core/graph/stage_table.h"
 #include "core/random/initializers.h"
-#include "core/session/examples.h"
 #include "tests/computed.h"
 #include "tests/drawn.h"
 #include "tests/fake_backend.h"
@@ -699,7 +698,6 @@ TEST(StagesTest, WithoutProjectionsKeysAreOfTheirOwnSide) {
     EXPECT_EQ(unprojected_text(e), "Q = K = V = X");
     e.input.text2 = "two words";
     EXPECT_EQ(unprojected_text(e), "Q = X, K = V = Y");
-    EXPECT_EQ(unprojected_text(load_example("scalar-cross-attention").experiment), "Q = X, K = V = Y");
     e.weights.custom.insert_or_assign("embedding_v", CustomMatrix(Matrix::Ones(2, 16)));
     EXPECT_EQ(unprojected_text(e), "Q = X, K = Y, V = Y_v");
 }
@@ -763,22 +761,6 @@ TEST(EvaluateTest, TheScoresWeightsGoOnAfterTheOutputsBias) {
     test::drawn_linear_bias(generator, e.input.dim, e.input.dim);
     const Matrix expected = test::drawn_linear(generator, e.input.dim, e.input.dim);
     EXPECT_EQ(evaluate(e).find("W_score"_stage)->buffer.host().head(0), expected);
-}
-
-TEST(MechanismsTest, AGraphHasNoStageOfOtherMechanismsAlone) {
-    std::set<MechanismKind> kinds;
-    for (const std::string& name : example_names()) {
-        const Experiment e = load_example(name).experiment;
-        kinds.insert(e.mechanism);
-        for (const GraphValue& value : build(e).values)
-            EXPECT_TRUE(value.key.stage->mechanisms.contains(e.mechanism))
-                << name << ": " << value.key.stage->name;
-    }
-    EXPECT_EQ(kinds.size(), choices<MechanismKind>().size());
-    for (const Mechanism* mechanism : mechanisms())
-        for (const StageInfo* stage :
-             {mechanism->mask, mechanism->center, mechanism->first.tokens, mechanism->second.tokens})
-            EXPECT_TRUE(stage->mechanisms.contains(mechanism->choice)) << stage->name;
 }
 
 TEST(MechanismsTest, EachKindHasItsRowAndSaysWhatGivesItALoss) {

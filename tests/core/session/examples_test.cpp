@@ -7,8 +7,10 @@
 #include <set>
 #include <vector>
 
+#include "core/graph/graph.h"
 #include "core/graph/stage_table.h"
 #include "core/mechanism/evaluate.h"
+#include "core/mechanism/mechanisms.h"
 #include "core/picture/shown_matrix.h"
 
 namespace attnscope {
@@ -228,6 +230,26 @@ TEST(ExamplesTest, TheLearnedReversalLooksAtTheMirroredPlace) {
         EXPECT_GT(trace.find({"weights"_stage, 1})->buffer.at(0, i, 11 - i), 0.9) << i;
         EXPECT_EQ(words[static_cast<std::size_t>(i)], tokens.buffer.at(0, 11 - i, 0)) << i;
     }
+}
+
+TEST(ExamplesTest, AGraphHasNoStageOfOtherMechanismsAlone) {
+    std::set<MechanismKind> kinds;
+    for (const std::string& name : example_names()) {
+        const Experiment e = load_example(name).experiment;
+        kinds.insert(e.mechanism);
+        for (const GraphValue& value : build(e).values)
+            EXPECT_TRUE(value.key.stage->mechanisms.contains(e.mechanism))
+                << name << ": " << value.key.stage->name;
+    }
+    EXPECT_EQ(kinds.size(), choices<MechanismKind>().size());
+    for (const Mechanism* mechanism : mechanisms())
+        for (const StageInfo* stage :
+             {mechanism->mask, mechanism->center, mechanism->first.tokens, mechanism->second.tokens})
+            EXPECT_TRUE(stage->mechanisms.contains(mechanism->choice)) << stage->name;
+}
+
+TEST(ExamplesTest, CrossAttentionWithoutProjectionsTakesKeysAndValuesFromTheOtherText) {
+    EXPECT_EQ(unprojected_text(load_example("scalar-cross-attention").experiment), "Q = X, K = V = Y");
 }
 
 }  // namespace
