@@ -16,6 +16,7 @@ import re
 import statistics
 import subprocess
 import sys
+import tempfile
 from typing import NamedTuple
 
 HERE = pathlib.Path(__file__).parent
@@ -24,6 +25,9 @@ FORWARD = [(8, 16, 1), (8, 64, 8), (32, 64, 8), (128, 64, 8), (128, 512, 8), (51
 EVALUATE = [(8, 16, 1), (64, 64, 8), (128, 512, 8), (512, 512, 8), (1024, 512, 8)]
 DRAGGED = [(8, 16, 1), (64, 64, 8), (512, 512, 8), (2048, 64, 1)]
 WATCHED = [(512, 512, 8), (2048, 512, 8)]
+BOOK = tempfile.NamedTemporaryFile("w", suffix=".txt")  # until this program ends
+BOOK.write(WORDS(131072))
+BOOK.flush()
 
 
 class Work(NamedTuple):
@@ -71,8 +75,14 @@ def works():
     yield Work("deep zoom 131072 tokens: preview", (benchmark, "preview_of_book/N:131072"))
     yield Work("deep zoom 131072 tokens: survey, overview kept", (benchmark, "survey_of_book/N:131072/causal:0/iterations:1"),
                "PyTorch, row sums alone", ("torch_peer.py", "2", "survey 131072 64"))
-    for level in (0, 4):
-        yield Work(f"deep zoom 131072 tokens: a screen, level {level}", (benchmark, f"screen_of_book/N:131072/level:{level}"))
+    for shown in ("weights_strongest", "weights_mean", "scores_strongest", "scores_mean"):
+        for level in (0, 4):
+            yield Work(f"deep zoom 131072 tokens: a screen of {shown.replace('_', ', ')}, level {level}",
+                       (benchmark, f"screen_of_book/{shown}/N:131072/level:{level}"))
+    for action in ("zoom", "pan"):
+        for figure in ("change_to_picture_ms", "longest_change_to_picture_ms"):
+            yield Work(f"deep zoom 131072 tokens: {action} in the window, {figure[:-3].replace('_', ' ')}",
+                       (window, figure, action, 80, "--text-file", BOOK.name, "--dim", "64"))
     for task in ("induction", "translate"):
         yield Work(f"training {task}: a step, threads 1", (benchmark, f"step/{task}/1"), "PyTorch", ("torch_peer.py", "1", f"step {task}"))
 

@@ -49,12 +49,12 @@ void survey_of_book(benchmark::State& state) {
 }
 
 /// A screen of 1000 × 700 cells of a level, once the rows' sums are known.
-void screen_of_book(benchmark::State& state) {
+void screen_of_book(benchmark::State& state, StageKey stage, Pool pool) {
     const Trace trace = trace_of(static_cast<int>(state.range(0)), false);
     weights_of(trace).survey(0, {}, {});
     const int level = static_cast<int>(state.range(1));
-    for (auto _ : state)
-        benchmark::DoNotOptimize(weights_of(trace).tile(0, level, Pool::dominant, {0, 0, 700, 1000}, {}));
+    const OnDemandValues& values = *trace.find(stage)->buffer.on_demand();
+    for (auto _ : state) benchmark::DoNotOptimize(values.tile(0, level, pool, {0, 0, 700, 1000}, {}));
 }
 
 constexpr int k_book = 131072;
@@ -68,11 +68,16 @@ BENCHMARK(survey_of_book)
     ->Iterations(1)
     ->Unit(benchmark::kMillisecond)
     ->UseRealTime();
-BENCHMARK(screen_of_book)
-    ->ArgsProduct({{k_book}, {0, 1, 2, 3, 4}})
-    ->ArgNames({"N", "level"})
-    ->Unit(benchmark::kMillisecond)
-    ->UseRealTime();
+void screens(benchmark::internal::Benchmark* of) {
+    of->ArgsProduct({{k_book}, {0, 1, 2, 3, 4}})
+        ->ArgNames({"N", "level"})
+        ->Unit(benchmark::kMillisecond)
+        ->UseRealTime();
+}
+BENCHMARK_CAPTURE(screen_of_book, weights_strongest, "weights"_stage, Pool::dominant)->Apply(screens);
+BENCHMARK_CAPTURE(screen_of_book, weights_mean, "weights"_stage, Pool::mean)->Apply(screens);
+BENCHMARK_CAPTURE(screen_of_book, scores_strongest, "scores"_stage, Pool::dominant)->Apply(screens);
+BENCHMARK_CAPTURE(screen_of_book, scores_mean, "scores"_stage, Pool::mean)->Apply(screens);
 
 }  // namespace
 }  // namespace attnscope

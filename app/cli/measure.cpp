@@ -117,7 +117,8 @@ struct Stand {
 
     void step() { window->step(callbacks); }
     bool shows_the_session() {
-        return !workspace.document().stale() && shows_its_lines() && shows_what_its_view_compares();
+        return !workspace.document().stale() && shows_its_lines() && shows_what_its_view_compares() &&
+               !workspace.document().tiles().busy();
     }
     /// Whether what every head does, or how A and B differ, is known where the open view shows it.
     bool shows_what_its_view_compares() {
@@ -136,7 +137,10 @@ struct Stand {
                (lines->of.trace == document.trace() && lines->of.mass == document.presentation().mass);
     }
     /// If the GPU was requested, whether it computed what is on screen.
-    bool rests() { return shows_the_session() && !workspace.document().busy(); }
+    bool rests() {
+        return shows_the_session() && !workspace.document().busy() &&
+               !workspace.document().overview_progress();
+    }
     /// Draws frames until the current experiment is on screen; returns their number.
     void step_until_shown() {
         for (int i = 0; i < k_most_frames_to_wait && !shows_the_session(); ++i) step();
@@ -231,10 +235,39 @@ void go_through_sweep(Stand& stand, int i) {
     move_pointer(stand, i);
 }
 
+/// Turns the wheel over the matrix in focus, some notches in and as many out.
+void zoom(Stand& stand, int i) {
+    constexpr int k_notches = 20;
+    stand.window->push(MouseMove{600, 450});
+    stand.window->push(Wheel{0, i / k_notches % 2 == 0 ? 1.0f : -1.0f});
+}
+
+/// Zooms in as far as a long text has to be read for what is seen.
+void zoom_in(Stand& stand) {
+    constexpr int k_notches = 16;
+    for (int notch = 0; notch < k_notches; ++notch) {
+        zoom(stand, 0);
+        do stand.step();
+        while (!stand.shows_the_session());
+    }
+}
+
+/// Moves the matrix in focus up or down.
+void pan(Stand& stand, int i) {
+    constexpr int k_moves = 10;
+    const float by = i / k_moves % 2 == 0 ? -200.0f : 200.0f;
+    stand.window->push(MouseMove{600, 500 - by / 2});
+    stand.window->push(MouseButton{0, true});
+    stand.window->push(MouseMove{600, 500 + by / 2});
+    stand.window->push(MouseButton{0, false});
+}
+
 struct MeasuredAction {
     const char* name;
     Change change;  ///< nullptr: no changes
     bool changes_experiment = true;
+    bool reads_tiles = false;  ///< a further frame is drawn, which asks for no part of the matrix any more
+    void (*prepare)(Stand& stand) = nullptr;  ///< before the changes
 };
 
 constexpr MeasuredAction k_actions[] = {{"idle", nullptr},
@@ -246,7 +279,9 @@ constexpr MeasuredAction k_actions[] = {{"idle", nullptr},
                                         {"point-in-heads", point_in_heads, false},
                                         {"point-in-comparison", point_in_comparison, false},
                                         {"steps", go_through_steps, false},
-                                        {"sweep", go_through_sweep, false}};
+                                        {"sweep", go_through_sweep, false},
+                                        {"zoom", zoom, false, true},
+                                        {"pan", pan, false, true, zoom_in}};
 
 /// Time and number of frames from each change to the end of the frame that shows it.
 struct Replayed {
@@ -270,6 +305,9 @@ Replayed replay(Stand& stand, const MeasuredAction& action, int count) {
              ++wait)
             step();
         do step();
+        while (!stand.shows_the_session());
+        do
+            if (action.reads_tiles) step();
         while (!stand.shows_the_session());
         result.milliseconds.push_back(milliseconds_since(start));
         result.frames.push_back(frames);
@@ -335,6 +373,7 @@ int measure(const Session& session, const EvaluateOptions& options, std::optiona
 
     const MeasuredAction& action = *std::ranges::find(k_actions, request.action, &MeasuredAction::name);
     const Change change = action.change;
+    if (action.prepare) action.prepare(stand);
     stand.frame_ms.clear();
     stand.cpu_ms.clear();
     Replayed changes;
@@ -358,6 +397,7 @@ int measure(const Session& session, const EvaluateOptions& options, std::optiona
         {"mean_frame_ms", mean(stand.frame_ms)},
         {"longest_frame_ms", longest(stand.frame_ms)},
         {"longest_cpu_ms", longest(stand.cpu_ms)},
+        {"longest_change_to_picture_ms", change ? Json(longest(changes.milliseconds)) : Json(nullptr)},
         {"change_to_picture_ms", change ? Json(median(changes.milliseconds)) : Json(nullptr)},
         {"frames_to_picture", change ? Json(median(changes.frames)) : Json(nullptr)},
         {"cpu_percent", cpu_percent},
