@@ -9,6 +9,7 @@ no peer. Peers: python3-torch libopenblas0-pthread python3-matplotlib python3-se
 The window runs under Xvfb (xvfb).
 """
 import argparse
+import functools
 import json
 import pathlib
 import platform
@@ -25,9 +26,15 @@ FORWARD = [(8, 16, 1), (8, 64, 8), (32, 64, 8), (128, 64, 8), (128, 512, 8), (51
 EVALUATE = [(8, 16, 1), (64, 64, 8), (128, 512, 8), (512, 512, 8), (1024, 512, 8)]
 DRAGGED = [(8, 16, 1), (64, 64, 8), (512, 512, 8), (2048, 64, 1)]
 WATCHED = [(512, 512, 8), (2048, 512, 8)]
-BOOK = tempfile.NamedTemporaryFile("w", suffix=".txt")  # until this program ends
-BOOK.write(WORDS(131072))
-BOOK.flush()
+BOOK = "BOOK"  # stands for the path of a text of 131,072 words
+
+
+@functools.cache
+def book():
+    file = tempfile.NamedTemporaryFile("w", suffix=".txt")  # until this program ends
+    file.write(WORDS(131072))
+    file.flush()
+    return file
 
 
 class Work(NamedTuple):
@@ -48,7 +55,7 @@ def benchmark(programs, name):
 def window(programs, figure, action, frames, *arguments):
     """A figure of `attnscope measure`, ms."""
     done = subprocess.run(["xvfb-run", "-a", "-s", "-screen 0 1600x1000x24", programs / "attnscope", "measure", "--action", action,
-                           "--frames", str(frames), *arguments], capture_output=True, text=True, check=True)
+                           "--frames", str(frames), *(book().name if each == BOOK else each for each in arguments)], capture_output=True, text=True, check=True)
     return json.loads(done.stdout)[figure]
 
 
@@ -82,7 +89,7 @@ def works():
     for action in ("zoom", "pan"):
         for figure in ("change_to_picture_ms", "longest_change_to_picture_ms"):
             yield Work(f"deep zoom 131072 tokens: {action} in the window, {figure[:-3].replace('_', ' ')}",
-                       (window, figure, action, 80, "--text-file", BOOK.name, "--dim", "64"))
+                       (window, figure, action, 80, "--text-file", BOOK, "--dim", "64"))
     for task in ("induction", "translate"):
         yield Work(f"training {task}: a step, threads 1", (benchmark, f"step/{task}/1"), "PyTorch", ("torch_peer.py", "1", f"step {task}"))
 

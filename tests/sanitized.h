@@ -10,12 +10,24 @@ namespace attnscope::test {
 inline constexpr bool k_sanitized = true;  // gcc
 #elif defined(__has_feature)
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-inline constexpr bool k_sanitized = true;  // clang
+inline constexpr bool k_sanitized = true;         // clang
 #else
 inline constexpr bool k_sanitized = false;
 #endif
 #else
 inline constexpr bool k_sanitized = false;
+#endif
+
+#if defined(__SANITIZE_THREAD__)
+inline constexpr bool k_thread_sanitized = true;  // gcc
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+inline constexpr bool k_thread_sanitized = true;  // clang
+#else
+inline constexpr bool k_thread_sanitized = false;
+#endif
+#else
+inline constexpr bool k_thread_sanitized = false;
 #endif
 
 /// For the leak checker of the tests and of the processes that they start, a line for each. fontconfig keeps

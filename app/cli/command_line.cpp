@@ -192,9 +192,10 @@ void require_flags(const SessionArguments& given, const Session& session, const 
 
 /// Whether FILE fails even without any flag.
 bool file_is_bad(const SessionArguments& given, const Session& start, ExportRequest request,
-                 const EvaluateOptions& options) {
+                 EvaluateOptions options) {
     if (!given.has_file()) return false;
     request.stages.clear();
+    options.stages.clear();
     request.view_alone = false;
     if (given.gives("head")) request.head = start.presentation.head;
     return !succeeds([&] { trace_for(start, request, options); });
@@ -325,8 +326,7 @@ int render(Arguments& arguments) {
         throw UsageError("--compose film: a film has several frames: set their number with --film");
     if (given.gives("sweep") && session.presentation.sweep != Sweep::none)
         throw UsageError("--sweep: a sweep is written as a film: set its number of frames with --film");
-    EvaluateOptions options = arguments.render_how.options(session);
-    options.stages = stages_read(session, request);
+    const EvaluateOptions options = reading_only(arguments.render_how.options(session), session, request);
     if (arguments.compare_with == k_the_cpu && !options.backend)
         throw UsageError(
             fmt::format("--compare-with {}: B is computed by the CPU as well: set --backend gpu", k_the_cpu));
@@ -357,8 +357,7 @@ int print_trace(Arguments& arguments) {
         given.gives("head") ? session.presentation.head : HeadChoice{HeadChoice::Kind::all};
     ExportRequest request{given.stages(), head, {FileFormat::json}};
     request.layer = layer_of(given, session);
-    EvaluateOptions options = arguments.trace_how.options(session);
-    options.stages = stages_read(session, request);
+    const EvaluateOptions options = reading_only(arguments.trace_how.options(session), session, request);
     const Trace trace = checked_trace(given, start, session, request, options);
     arguments.trace_how.report();
     report_unused(given, session);

@@ -136,7 +136,7 @@ struct Stand {
         return !lines ||
                (lines->of.trace == document.trace() && lines->of.mass == document.presentation().mass);
     }
-    /// If the GPU was requested, whether it computed what is on screen.
+    /// Whether nothing is computed any more: neither an evaluation nor the overview of a long text.
     bool rests() {
         return shows_the_session() && !workspace.document().busy() &&
                !workspace.document().overview_progress();
@@ -256,17 +256,19 @@ void zoom_in(Stand& stand) {
 void pan(Stand& stand, int i) {
     constexpr int k_moves = 10;
     const float by = i / k_moves % 2 == 0 ? -200.0f : 200.0f;
-    stand.window->push(MouseMove{600, 500 - by / 2});
-    stand.window->push(MouseButton{0, true});
-    stand.window->push(MouseMove{600, 500 + by / 2});
-    stand.window->push(MouseButton{0, false});
+    const InputEvent drag[] = {MouseMove{600, 500 - by / 2}, MouseButton{0, true},
+                               MouseMove{600, 500 + by / 2}, MouseButton{0, false}};
+    for (const InputEvent& event : drag) {  // each takes a frame
+        stand.window->push(event);
+        stand.step();
+    }
 }
 
 struct MeasuredAction {
     const char* name;
     Change change;  ///< nullptr: no changes
     bool changes_experiment = true;
-    bool reads_tiles = false;  ///< a further frame is drawn, which asks for no part of the matrix any more
+    bool reads_tiles = false;                 ///< wait for one more frame, which requests no tile
     void (*prepare)(Stand& stand) = nullptr;  ///< before the changes
 };
 
@@ -306,9 +308,9 @@ Replayed replay(Stand& stand, const MeasuredAction& action, int count) {
             step();
         do step();
         while (!stand.shows_the_session());
-        do
-            if (action.reads_tiles) step();
-        while (!stand.shows_the_session());
+        if (action.reads_tiles) do
+                step();
+            while (!stand.shows_the_session());
         result.milliseconds.push_back(milliseconds_since(start));
         result.frames.push_back(frames);
     }

@@ -31,6 +31,7 @@ void add_measure_options(CLI::App& command, MeasureRequest& request);
 /// `longest_frame_ms`       the longest frame
 /// `longest_cpu_ms`         the most processor time of the drawing thread until a frame was handed to OpenGL
 /// `change_to_picture_ms`   from a change to the end of the first frame that shows it; null for `idle`
+/// `longest_change_to_picture_ms` the longest of these
 /// `frames_to_picture`      how many frames that takes
 /// `cpu_percent`            share of one core, over the action
 /// `resident_mb`            resident memory after the action

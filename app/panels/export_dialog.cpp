@@ -298,6 +298,9 @@ void take_colors_of_paper(Presentation& look) {
     }
 }
 
+/// Whether pairs of a picture may share a cell.
+bool shares_cells(const Desk& desk) { return desk.document.trace() && desk.document.trace()->is_on_demand(); }
+
 /// The number of cells of a picture of a very long text.
 void row_of_max_cells(Desk& desk, const Ui& ui) {
     ExportForm& form = desk.state.export_form;
@@ -331,9 +334,9 @@ void size_of_pictures(Desk& desk, const Ui& ui) {
         }
         if (current == "own") sizes.push_back({"own", fmt::format("{:g} mm", *look.width), ""});
         // A setting whose field is hidden leads to the choice that shows it.
-        const std::vector<OptionName> settings = look.width
-                                                     ? std::vector<OptionName>{"cell-size"}
-                                                     : std::vector<OptionName>{"width", "dpi", "font-size"};
+        std::vector<OptionName> settings = look.width ? std::vector<OptionName>{"cell-size"}
+                                                      : std::vector<OptionName>{"width", "dpi", "font-size"};
+        if (look.width && !shares_cells(desk)) settings.push_back(OptionName("max-cells"));
         std::optional<std::string> picked;
         controls_of(desk, ui, settings, [&] { picked = choice_field(ui, "##size", sizes, current); });
         help_at_rest(ui, "In pixels, or as wide as a column of a paper or a slide");
@@ -417,7 +420,9 @@ void how_pictures_look(Desk& desk, const Ui& ui) {
         if (form.presentation.width) return values_in_cells(desk, ui);
         const std::optional<int>& size = form.presentation.cell_size;
         DragResult result;
-        controls_of(desk, ui, {"cell-size"}, [&] {
+        auto settings = std::vector<OptionName>{"cell-size"};
+        if (!shares_cells(desk)) settings.push_back(OptionName("max-cells"));
+        controls_of(desk, ui, settings, [&] {
             result = drag_field(ui, "size", size ? fmt::format("{} px", *size) : "auto", -1, ui.px(110));
         });
         tooltip(ui, "auto: smaller cells for larger matrices, so that labels stay legible in print");
@@ -430,7 +435,7 @@ void how_pictures_look(Desk& desk, const Ui& ui) {
         if (is_wide(ui)) ImGui::SameLine();
         values_in_cells(desk, ui);
     });
-    if (desk.document.trace() && desk.document.trace()->is_on_demand()) row_of_max_cells(desk, ui);
+    if (shares_cells(desk)) row_of_max_cells(desk, ui);
     form_choice(desk, ui, "Theme", "theme", names_of<ThemeKind>());
     form_choice(desk, ui, "Colors", "colormap", names_of<ColormapKind>());
 }

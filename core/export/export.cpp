@@ -376,30 +376,35 @@ std::vector<StagePtr> composed_stages(const Trace& trace, const ExportRequest& r
 
 }  // namespace
 
-std::vector<const StageInfo*> stages_read(const Session& session, const ExportRequest& request) {
+EvaluateOptions reading_only(EvaluateOptions options, const Session& session, const ExportRequest& request) {
     const Mechanism& mechanism = mechanism_of(session.experiment);
-    const bool of_stages = request.compose == Compose::none || request.compose == Compose::heads;
-    const bool reads_others = request.view || request.layer > 0 || !of_stages || mechanism.row_labels ||
-                              session.presentation.wants_gradients() ||
+    const bool reads_others = request.view || request.layer > 0 || request.compose != Compose::none ||
+                              mechanism.row_labels || session.presentation.wants_gradients() ||
                               std::ranges::any_of(request.stages, is_gradient_name);
-    if (reads_others) return {};
-    std::vector<const StageInfo*> read;
+    std::vector<const StageInfo*> named, read;
+    for (const std::string& name : request.stages) named.push_back(find_stage_info(name));
+    if (reads_others || named.empty() || std::ranges::find(named, nullptr) != named.end()) return options;
     const auto add_roles = [&](std::initializer_list<StageRole> roles) {
         for (const StageInfo& info : stage_table())
             if (std::ranges::find(roles, info.role) != roles.end()) read.push_back(&info);
     };
-    for (const std::string& name : request.stages) {
-        const StageInfo* info = find_stage_info(name);
-        if (!info) return {};
+    const bool on_one_range = session.presentation.range.kind == RangeChoice::Kind::head;
+    for (const StageInfo* const info : named) {
         read.push_back(info);
-        if (session.presentation.range.kind == RangeChoice::Kind::head)
-            add_roles({StageRole::scores, StageRole::masked_scores});
+        const bool is_of_scores = info->role == StageRole::scores || info->role == StageRole::masked_scores;
+        if (on_one_range && is_of_scores) add_roles({StageRole::scores, StageRole::masked_scores});
         if (!mask_of(*info) && info->role != StageRole::context) continue;
         add_roles({StageRole::mask, StageRole::masked_scores});  // which rows are closed as a whole
         if (is_over_queries(session.experiment.attention.softmax_axis)) add_roles({StageRole::weights});
         read.push_back(mechanism.center);
     }
-    return read;
+    if (session.presentation.locked) read.push_back(session.presentation.locked_stage().stage);
+    options.stages = std::move(read);
+    if (named.size() == 1 && !on_one_range) {
+        options.watched.ranges = true;
+        options.watched.stage = named.front();
+    }
+    return options;
 }
 
 std::vector<ExportItem> plan_export(const Trace& trace, const ExportRequest& request) {

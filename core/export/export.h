@@ -11,6 +11,7 @@
 
 #include "core/export/file_format.h"
 #include "core/files/png.h"
+#include "core/graph/run_options.h"
 #include "core/graph/trace.h"
 #include "core/picture/difference.h"
 #include "core/picture/sheet.h"
@@ -79,9 +80,10 @@ std::vector<HeadChoice> heads_of(const Stage& stage, const HeadChoice& choice);
 /// With the view alone, data formats hold the stage that it shows.
 std::vector<ExportItem> plan_export(const Trace& trace, const ExportRequest& request);
 
-/// The stages that the files of a request read, for EvaluateOptions::stages; empty: all, as for a view, a
+/// Options to evaluate what the files of a request read: of a trace whose stages are named, these and what
+/// they need, and of large stages of pairs only one that is named alone is kept. All is, for a view, a
 /// picture of several stages, or gradients.
-std::vector<const StageInfo*> stages_read(const Session& session, const ExportRequest& request);
+EvaluateOptions reading_only(EvaluateOptions options, const Session& session, const ExportRequest& request);
 
 /// The bytes of one file. Throws Error(too_large) for a pixel image beyond the limits of PNG surfaces, for a
 /// vector image with so many cells that it needs pixels, too, and for a session larger than a picture holds;

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <concepts>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -387,9 +389,10 @@ public:
     }
 
     std::shared_ptr<const DeviceValues> region(const Op& op, const op::RegionWork& in) override {
+        if (has_failed_) return nullptr;
         const Shape shape{.heads = 1, .rows = in.region.rows, .columns = in.region.columns};
         Values result;
-        run_on_card(*device_, *kernels_, {}, [&] {
+        run([&] {
             GpuOperation computed(device_, kernels_, options_, shape, in.inputs, &in);
             std::visit(computed, op);
             result = computed.result();
@@ -402,7 +405,7 @@ public:
         const Shape shape{.rows = (of.rows + rows - 1) / rows,
                           .columns = (of.columns + columns - 1) / columns};
         Matrix out(shape.rows, shape.columns);
-        const bool fits = run_on_card(*device_, *kernels_, {}, [&] {
+        const bool fits = run([&] {
             const GpuMatrices x = dynamic_cast<const GpuValues&>(cells).matrices();
             gl::Storage largest(shape.size()), result(shape.size());
             const GpuMatrices to{&result, 0, shape}, largest_to{&largest, 0, shape};
@@ -418,9 +421,19 @@ public:
     }
 
 private:
+    bool run(const std::function<void()>& work) {
+        try {
+            return run_on_card(*device_, *kernels_, {}, work);
+        } catch (const Error& error) {
+            if (error.kind() == ErrorKind::backend) has_failed_ = true;
+            throw;
+        }
+    }
+
     std::shared_ptr<GpuDevice> device_;
     std::shared_ptr<GpuKernels> kernels_;
     const GpuOptions options_;
+    std::atomic<bool> has_failed_ = false;  ///< it is not asked again
 };
 
 }  // namespace

@@ -19,8 +19,8 @@ constexpr float k_infinity = std::numeric_limits<float>::infinity();
 
 /// A survey pools 16 × 16 cells at least: the sums of a softmax cover so many columns at once.
 constexpr int k_least_kept_level = 4;
-/// Cells that are computed at once, and stay in the cache until they are pooled; on a card wider regions, so
-/// that it is asked less often.
+/// Cells that are computed at once, and stay in the cache until they are pooled; on a card wider regions:
+/// fewer, larger requests.
 constexpr int k_task_rows = 512, k_task_columns = 512, k_task_columns_on_card = 4096;
 /// Rows of a band of a preview, for which the keys are read once.
 constexpr int k_rows_of_band = 4;
@@ -392,7 +392,7 @@ public:
           mask_(std::move(mask)),
           card_(std::move(card)) {
         for (const StagePtr& input : inputs_) buffers_.push_back(&input->buffer);
-        if (!is_on_card()) card_ = nullptr;
+        if (!is_on_card() || (mask_ && !has_card(mask_->buffer))) card_ = nullptr;
     }
 
     using CardValues = std::shared_ptr<const DeviceValues>;
@@ -400,9 +400,11 @@ public:
     /// The region on the card, 1 × rows × columns; nullptr if the CPU has to compute it. Throws as
     /// RegionBackend.
     CardValues on_card(int head, const Region& region) const {
-        if (const auto* fill = std::get_if<op::MaskedFill>(op_.get());
-            fill && coverage(head, region) == Coverage::all)
-            return cells_of_input(0).on_card(head, region);
+        if (std::holds_alternative<op::MaskedFill>(*op_)) {
+            const Buffer& mask = *buffers_[1];
+            if (mask.coverage(std::min(head, mask.shape().heads - 1), region) == Coverage::all)
+                return cells_of_input(0).on_card(head, region);
+        }
         std::vector<Buffer> parts;
         std::vector<const Buffer*> inputs = buffers_;
         parts.reserve(inputs.size());
@@ -439,7 +441,8 @@ protected:
     /// Whether `work` was done on the card; if not, the CPU has to do it.
     template <typename Work>
     bool done_on_card(const Region& region, const Work& work) const {
-        if (!card_ || region.size() < sizes_.least_cells_on_card) return false;
+        // A row is here at once, and does not wait for regions of a survey.
+        if (!card_ || region.rows == 1 || region.size() < sizes_.least_cells_on_card) return false;
         try {
             return work();
         } catch (const Error& error) {
@@ -460,9 +463,8 @@ protected:
     CardValues closed_on_card(int head, const Region& region, const CardValues& values) const {
         if (!mask_ || coverage(head, region) == Coverage::all || std::holds_alternative<op::MaskedFill>(*op_))
             return values;
-        const auto* mask = dynamic_cast<const StageCells*>(mask_->buffer.on_demand());
-        if (!mask || !mask->card_) return nullptr;
-        const CardValues open = mask->on_card(std::min(head, mask->shape().heads - 1), region);
+        const auto& mask = dynamic_cast<const StageCells&>(*mask_->buffer.on_demand());
+        const CardValues open = mask.on_card(std::min(head, mask.shape().heads - 1), region);
         if (!values || !open) return nullptr;
         const Buffer of_values(values), of_mask(open);
         const std::array<const Buffer*, 2> inputs{&of_values, &of_mask};
@@ -552,10 +554,13 @@ private:
     /// pairs that is in memory, a custom matrix, stays there.
     bool is_on_card() const {
         return card_ && card_->computes(*op_) && std::ranges::all_of(inputs_, [](const StagePtr& input) {
-                   if (!input->buffer.on_demand()) return !grows_with_pairs(*input->info);
-                   const auto* cells = dynamic_cast<const StageCells*>(input->buffer.on_demand());
-                   return cells && cells->card_;
+                   return input->buffer.on_demand() ? has_card(input->buffer)
+                                                    : !grows_with_pairs(*input->info);
                });
+    }
+    static bool has_card(const Buffer& buffer) {
+        const auto* cells = dynamic_cast<const StageCells*>(buffer.on_demand());
+        return cells && cells->card_;
     }
 };
 

@@ -93,8 +93,7 @@ private:
         std::vector<Buffer> results;
         if (on_demand_[first])
             results.emplace_back(compute_on_demand(op, inputs, mask_for(graph_.values[first].key),
-                                                   options_.on_demand,
-                                                   options_.backend ? options_.backend->regions() : nullptr));
+                                                   options_.on_demand, card_of_regions()));
         else
             results = compute(*op, inputs);
         double milliseconds = std::chrono::duration<double, std::milli>(Clock::now() - start).count();
@@ -159,6 +158,12 @@ private:
         return found == records_.end() ? nullptr : found->stage;
     }
 
+    /// For all stages on demand of the trace; nullptr without a card.
+    const std::shared_ptr<RegionBackend>& card_of_regions() {
+        if (!regions_ && options_.backend) regions_ = options_.backend->regions();
+        return regions_;
+    }
+
     std::vector<Buffer> compute(const Op& op, const std::vector<StagePtr>& inputs) {
         std::vector<const Buffer*> buffers;
         for (const StagePtr& input : inputs) buffers.push_back(&input->buffer);
@@ -177,6 +182,7 @@ private:
     const Trace& previous_;
     const EvaluateOptions& options_;
     const std::vector<bool> on_demand_;  ///< by value
+    std::shared_ptr<RegionBackend> regions_;
     DrawSequence draws_;
     std::vector<StageRecord> records_;       ///< by value; without a stage until it is computed
     std::vector<std::size_t> first_values_;  ///< by node, and the number of all values

@@ -17,7 +17,8 @@ struct StageInfo;
 struct OnDemandSizes {
     std::size_t most_cells = std::size_t{1} << 24;  ///< of a head that is computed at once: 4096 × 4096
     std::size_t kept_cells = std::size_t{1} << 24;  ///< of the largest pooled level that a survey keeps
-    std::size_t least_cells_on_card = std::size_t{1} << 16;  ///< of a region; a smaller one is here sooner
+    std::size_t least_cells_on_card = std::size_t{1}
+                                      << 16;  ///< of a region; smaller ones are faster on the CPU
 };
 
 /// What is read right after the evaluation. Stages of pairs of at least `least_cells` keep nothing else,
@@ -29,7 +30,7 @@ struct Watched {
     std::size_t least_cells = std::size_t{1} << 23;
 };
 
-/// Settings that decide how evaluate computes, never what.
+/// Settings that decide how evaluate computes and which stages, never a number.
 struct EvaluateOptions {
     /// The stages that are computed, in every layer, with those that they are computed from; empty: all.
     std::vector<const StageInfo*> stages = {};

@@ -89,8 +89,8 @@ Trace evaluate(const Graph& graph, const EvaluateOptions& options) {
 Trace evaluate(const Experiment& experiment, const Trace& previous, const EvaluateOptions& options) {
     check(experiment);
     check_custom_cells(experiment);
-    const Graph whole = build(experiment);
-    const Graph graph = options.stages.empty() ? whole : part_for(whole, options.stages);
+    Graph graph = build(experiment);
+    if (!options.stages.empty()) graph = part_for(graph, options.stages);
     EvaluateOptions how = options;
     // A recurrence runs step by step, so the CPU computes it.
     if (mechanism_rule(experiment.mechanism).is_recurrent) how.backend = nullptr;

@@ -143,7 +143,7 @@ inline constexpr std::array k_paper_presets = {
 inline constexpr double k_least_mass = 0.5, k_default_mass = 0.9;
 
 /// The range of Presentation::max_cells.
-inline constexpr int k_least_max_cells = 64, k_default_max_cells = 1536, k_most_max_cells = 8192;
+inline constexpr int k_least_max_cells = 64, k_default_max_cells = 1536, k_most_max_cells = 4096;
 
 /// Settings that affect the picture, but no number in it.
 struct Presentation {

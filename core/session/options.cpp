@@ -709,7 +709,7 @@ const std::array k_options = {
            "Pixels per side of an exported cell, 1 to 512; auto: 48, less for large matrices", word_or_number,
            cell_size_json, set_cell_size},
     Option{"max-cells", Section::presentation, "", "N",
-           "Queries or keys of a picture above which neighboring pairs share a cell, 64 to 8192; a width "
+           "Queries or keys of a picture above which neighboring pairs share a cell, 64 to 4096; a width "
            "limits them, too",
            whole, FIELD(presentation, max_cells, as_max_cells)},
     Option{"values", Section::presentation, "", "", "Write the numbers into the cells where they fit",

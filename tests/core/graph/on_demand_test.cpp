@@ -14,6 +14,7 @@
 #include "core/graph/stage_table.h"
 #include "core/mechanism/evaluate.h"
 #include "tests/gpu_fixture.h"
+#include "tests/sanitized.h"
 
 namespace attnscope {
 namespace {
@@ -100,13 +101,21 @@ void expect_equal(float expected, float actual, float tolerance, const std::stri
         EXPECT_NEAR(expected, actual, tolerance * std::max(1.0F, std::abs(expected))) << where;
 }
 
+/// The card; nullptr, and why, where there is none, or under the thread sanitizer, which does not know the
+/// locks of a software renderer.
+GpuBackend* card(std::string* why) {
+    if (!test::k_thread_sanitized) return test::shared_gpu(why);
+    *why = "the thread sanitizer looks at our own threads";
+    return nullptr;
+}
+
 /// On the CPU, and on the card.
 class OnDemandCellsTest : public testing::TestWithParam<BackendKind> {
 protected:
     void SetUp() override {
         if (GetParam() == BackendKind::cpu) return;
         std::string why;
-        card_ = test::shared_gpu(&why);
+        card_ = card(&why);
         if (!card_) GTEST_SKIP() << why;
     }
 
@@ -420,11 +429,11 @@ private:
     const std::shared_ptr<CountedRegions> regions_;
 };
 
-TEST(OnDemandTest, TheCardComputesLargeRegionsOfScoresToWeights) {
+TEST(OnDemandGpuTest, TheCardComputesLargeRegionsOfScoresToWeights) {
     std::string why;
-    GpuBackend* const card = test::shared_gpu(&why);
-    if (!card) GTEST_SKIP() << why;
-    const auto regions = std::make_shared<CountedRegions>(card->regions());
+    GpuBackend* const gpu = card(&why);
+    if (!gpu) GTEST_SKIP() << why;
+    const auto regions = std::make_shared<CountedRegions>(gpu->regions());
     RegionsAlone backend(regions);
     const Trace trace =
         evaluate(masked(300, {"causal"}), {}, {.backend = &backend, .on_demand = {0, 400, 300 * 20}});
@@ -444,13 +453,14 @@ TEST(OnDemandTest, TheCardComputesLargeRegionsOfScoresToWeights) {
     }
 }
 
-TEST(OnDemandTest, WhereTheCardFailsTheProcessorComputes) {
+TEST(OnDemandGpuTest, WhereTheCardFailsTheProcessorComputes) {
     const Experiment e = masked(60, {"causal"});
     const Trace whole = evaluate(e);
-    GpuBackend* const card = test::shared_gpu();
+    std::string why;
+    GpuBackend* const gpu = card(&why);
     for (const bool at_blocks : {false, true}) {
-        if (at_blocks && !card) continue;  // no card whose regions could be pooled
-        const auto regions = std::make_shared<CountedRegions>(card ? card->regions() : nullptr);
+        if (at_blocks && !gpu) continue;  // no card whose regions could be pooled
+        const auto regions = std::make_shared<CountedRegions>(gpu ? gpu->regions() : nullptr);
         regions->fails = !at_blocks;
         regions->fails_at_blocks = at_blocks;
         RegionsAlone backend(regions);
