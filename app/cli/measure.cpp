@@ -7,6 +7,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -242,26 +243,24 @@ void zoom(Stand& stand, int i) {
     stand.window->push(Wheel{0, i / k_notches % 2 == 0 ? 1.0f : -1.0f});
 }
 
-/// Zooms in as far as a long text has to be read for what is seen.
-void zoom_in(Stand& stand) {
+/// Zooms in as far as a long text has to be read for what is seen, and takes hold of the matrix.
+void take_hold(Stand& stand) {
     constexpr int k_notches = 16;
     for (int notch = 0; notch < k_notches; ++notch) {
         zoom(stand, 0);
         do stand.step();
         while (!stand.shows_the_session());
     }
+    stand.window->push(MouseButton{0, true});
+    stand.step();
 }
 
-/// Moves the matrix in focus up or down.
+/// Drags the matrix in focus up, and down again.
 void pan(Stand& stand, int i) {
     constexpr int k_moves = 10;
-    const float by = i / k_moves % 2 == 0 ? -200.0f : 200.0f;
-    const InputEvent drag[] = {MouseMove{600, 500 - by / 2}, MouseButton{0, true},
-                               MouseMove{600, 500 + by / 2}, MouseButton{0, false}};
-    for (const InputEvent& event : drag) {  // each takes a frame
-        stand.window->push(event);
-        stand.step();
-    }
+    constexpr float k_pixels = 40;
+    const int place = std::abs((i + 1) % (2 * k_moves) - k_moves);
+    stand.window->push(MouseMove{600, 450 + k_pixels * static_cast<float>(place - k_moves)});
 }
 
 struct MeasuredAction {
@@ -283,7 +282,7 @@ constexpr MeasuredAction k_actions[] = {{"idle", nullptr},
                                         {"steps", go_through_steps, false},
                                         {"sweep", go_through_sweep, false},
                                         {"zoom", zoom, false, true},
-                                        {"pan", pan, false, true, zoom_in}};
+                                        {"pan", pan, false, true, take_hold}};
 
 /// Time and number of frames from each change to the end of the frame that shows it.
 struct Replayed {
