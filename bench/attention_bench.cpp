@@ -18,7 +18,8 @@ namespace {
 
 /// Multi-head self-attention of X (N × d) without a mask, its memory allocated once: every head's weights
 /// (heads × N × N) and the output (N × d) are kept, the scores are not. The parameters are transposed once,
-/// as evaluate() keeps them; the keys each time.
+/// as evaluate() keeps them; the keys each time, and each head's values are copied, as evaluate() splits
+/// them.
 class ForwardPass {
 public:
     ForwardPass(int N, int d, int heads)
@@ -34,7 +35,8 @@ public:
           output_({1, N, d}) {
         for (int i = 0; i < 3; ++i) packed_qkv_.push_back(transposed(std::as_const(W_qkv_).head(i)));
         packed_o_.push_back(transposed(std::as_const(W_o_).head(0)));
-        packed_keys_.assign(static_cast<std::size_t>(heads), Matrix(d / heads, N));
+        packed_keys_.assign(static_cast<std::size_t>(heads), SpreadRows(d / heads, N));
+        values_.assign(static_cast<std::size_t>(heads), Matrix(N, d / heads));
     }
 
     void run() {
@@ -43,8 +45,9 @@ public:
         const Tensor& QKV = QKV_;
         for (int h = 0; h < heads_; ++h) {
             const auto K = QKV.head(1).middleCols(Eigen::Index{h} * width, width);
-            Matrix& packed = packed_keys_[static_cast<std::size_t>(h)];
-            if (is_worth_transposing(QKV.head(0), K)) transpose(K, packed);
+            SpreadRows& packed = packed_keys_[static_cast<std::size_t>(h)];
+            if (is_worth_transposing(QKV.head(0), K)) transpose(K, packed.view());
+            values_[static_cast<std::size_t>(h)] = QKV.head(2).middleCols(Eigen::Index{h} * width, width);
         }
         for_row_blocks({heads_, N_, 2.0 * N_ * width + k_softmax_work * N_},
                        [&](const RowBlock& block) { attend(block, block.head * width, width); });
@@ -52,14 +55,29 @@ public:
     }
 
 private:
-    static Matrix transposed(const ConstStrided& B) {
-        Matrix result(B.cols(), B.rows());
-        transpose(B, result);
+    /// A copy as Buffer keeps it of what is transposed.
+    struct SpreadRows {
+        Matrix numbers;
+        int columns;
+
+        SpreadRows(int rows, int own_columns)
+            : numbers(rows, spread_apart(own_columns)), columns(own_columns) {}
+        ColumnsView view() {
+            return {numbers.data(), numbers.rows(), columns, Eigen::OuterStride<>(numbers.cols())};
+        }
+        ConstColumnsView view() const {
+            return {numbers.data(), numbers.rows(), columns, Eigen::OuterStride<>(numbers.cols())};
+        }
+    };
+
+    static SpreadRows transposed(const ConstStrided& B) {
+        SpreadRows result(static_cast<int>(B.cols()), static_cast<int>(B.rows()));
+        transpose(B, result.view());
         return result;
     }
 
     /// y = x Wᵀ for each of the matrices W (one for Q, K and V each, or W_o).
-    void project(const Tensor& x, const Tensor& W, const std::vector<Matrix>& packed, Tensor& y) const {
+    void project(const Tensor& x, const Tensor& W, const std::vector<SpreadRows>& packed, Tensor& y) const {
         const RowLoop loop{W.shape().heads, N_, static_cast<double>(d_) * d_};
         for_row_blocks(loop, [&](const RowBlock& block) {
             multiply(block.of(x.head(0)), W.head(block.head), packed[static_cast<std::size_t>(block.head)],
@@ -68,9 +86,10 @@ private:
     }
 
     /// out = A Bᵀ, as operations multiply.
-    static void multiply(const ConstStrided& A, const ConstStrided& B, const Matrix& packed, Strided out) {
+    static void multiply(const ConstStrided& A, const ConstStrided& B, const SpreadRows& packed,
+                         Strided out) {
         if (is_worth_transposing(A, B))
-            product(A, packed, out);
+            product(A, packed.view(), out);
         else
             product_transposed(A, B, out);
     }
@@ -84,13 +103,14 @@ private:
                  packed_keys_[static_cast<std::size_t>(block.head)], weights);
         scale_rows(scores, static_cast<float>(1 / std::sqrt(width)), 1, weights);
         softmax_rows(scores, weights);
-        product(weights, QKV.head(2).middleCols(column, width),
+        product(weights, values_[static_cast<std::size_t>(block.head)],
                 block.of(concat_.head(0)).middleCols(column, width));
     }
 
     int N_, d_, heads_;
     Tensor X_, W_qkv_, W_o_;
-    std::vector<Matrix> packed_qkv_, packed_o_, packed_keys_;
+    std::vector<SpreadRows> packed_qkv_, packed_o_, packed_keys_;
+    std::vector<Matrix> values_;  ///< by head
     Tensor QKV_, weights_, concat_, output_;
 };
 

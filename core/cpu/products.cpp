@@ -80,18 +80,20 @@ void small_product(const ConstStrided& A, const float* B, Eigen::Index down, Eig
 }
 
 // The fastest product of operands that are not transposed, as measured: narrow_product() up to so many
-// columns; oneDNN, which packs its right operand for each block of rows, in a range of columns; else Eigen's.
-// oneDNN is compiled for all processors, the other two for one.
+// columns; oneDNN for more, unless the rows of its right operand crowd in a cache; else Eigen's. oneDNN is
+// compiled for all processors, the other two for one.
 constexpr Eigen::Index k_tile_rows = 8, k_few_tile_rows = 4, k_least_narrow = 8;
 constexpr Eigen::Index k_most_narrow = k_width == 16 ? 128 : k_width == 8 ? 15 : 0;
-constexpr Eigen::Index k_least_plain_rows = 32, k_least_plain_columns = k_width == 8 ? 16 : 32,
-                       k_most_plain_columns = k_width == 8 ? 256 : std::numeric_limits<Eigen::Index>::max();
+constexpr Eigen::Index k_least_plain_rows = 32, k_least_plain_columns = k_width == 8 ? 16 : 32;
 bool is_narrow(Eigen::Index rows, Eigen::Index columns) {
     return rows >= k_few_tile_rows && columns >= k_least_narrow && columns <= k_most_narrow;
 }
 bool is_large_plain(Eigen::Index rows, Eigen::Index columns) {
-    return rows >= k_least_plain_rows && columns >= k_least_plain_columns && columns <= k_most_plain_columns;
+    return rows >= k_least_plain_rows && columns >= k_least_plain_columns;
 }
+/// Whether oneDNN, which packs rows of B for AVX2 by columns, finds many of them in the same lines of the
+/// cache: of 512 numbers each it then takes half as long again.
+bool crowds(const ConstStrided& B) { return k_width == 8 && B.outerStride() % 256 == 0; }
 
 /// Rows i to i + k_rows − 1 of out = A B, in as many columns as `Columns`, a vector, has numbers, from the
 /// j-th on.
@@ -156,7 +158,7 @@ void product(const ConstStrided& A, const ConstStrided& B, Strided out) {
         small_product(A, B.data(), B.outerStride(), 1, out);
     else if (is_narrow(out.rows(), out.cols()))
         narrow_product(A, B, out);
-    else if (is_large_plain(out.rows(), out.cols()))
+    else if (is_large_plain(out.rows(), out.cols()) && !crowds(B))
         large_product(Take::plain, A, Take::plain, B, 0, out);
     else
         out.noalias() = A * B;
@@ -174,7 +176,7 @@ void product_transposed(const ConstStrided& A, const ConstStrided& B, Strided ou
 bool is_worth_transposing(const ConstStrided& A, const ConstStrided& B) {
     const Eigen::Index rows = A.rows(), columns = B.rows();
     const bool takes_tiles = rows >= k_tile_rows && is_narrow(rows, columns);
-    return !is_small(B) && (takes_tiles || (rows >= k_least_plain_rows && columns >= k_least_plain_columns));
+    return !is_small(B) && (takes_tiles || is_large_plain(rows, columns));
 }
 
 namespace {

@@ -20,12 +20,12 @@ struct MechanismRule {
     bool is_recurrent;
     /// Whether the patches of an image may provide its keys and values, in place of a second sentence.
     bool reads_image;
-    /// The longest sentence. Where pairs of tokens can be computed on demand, it is a book.
+    /// The longest sentence. Where pairs of tokens can be computed on demand, it is a shelf of books.
     int most_tokens;
 };
 
 inline constexpr int k_max_tokens = 4096;
-inline constexpr int k_max_long_tokens = 262'144;
+inline constexpr int k_max_long_tokens = 1'048'576;
 
 inline constexpr std::array k_mechanism_rules = {
     MechanismRule{.choice = MechanismKind::attention,

@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
+#include <memory_resource>
+#include <mutex>
 #include <optional>
 #include <utility>
 
@@ -233,12 +236,15 @@ private:
     }
 
     void compute(const RowBlock& block) {
-        std::vector<Tensor> passing;  // rows of heads that are not kept
-        std::vector<ConstMatrixView> rows_of;
-        passing.reserve(nodes_.size());
+        std::byte bytes[k_bytes_of_a_block];  // nothing else is allocated for it
+        std::pmr::monotonic_buffer_resource memory(bytes, sizeof bytes);
+        std::pmr::vector<ConstMatrixView> rows_of(&memory);
+        std::pmr::vector<op::RowInput> inputs(&memory);
+        rows_of.reserve(nodes_.size());
+        PassingRows passing = take_memory();
         for (std::size_t n = 0; n < nodes_.size(); ++n) {
             const Clock::time_point start = Clock::now();
-            std::vector<op::RowInput> inputs;
+            inputs.clear();
             for (const PassNode::Input& input : nodes_[n].inputs) {
                 if (input.stage)
                     inputs.push_back({&input.stage->buffer, {}});
@@ -246,16 +252,34 @@ private:
                     inputs.push_back({nullptr, rows_of[static_cast<std::size_t>(input.earlier)]});
             }
             PartialResult& own = results_[n];
-            std::optional<MatrixView> kept = own.rows_of(block);
-            if (!kept)
-                passing.emplace_back(
-                    Shape{.rows = static_cast<int>(block.count), .columns = own.shape.columns});
-            const MatrixView out = kept ? *kept : passing.back().head(0);
+            const std::optional<MatrixView> kept = own.rows_of(block);
+            if (!kept && !passing[n])
+                passing[n].emplace(
+                    Shape{.rows = static_cast<int>(loop_.rows_per_block()), .columns = own.shape.columns});
+            const MatrixView out =
+                kept ? *kept : MatrixView(passing[n]->values().data(), block.count, own.shape.columns);
             rows(*nodes_[n].op, {inputs, block}, out);
             rows_of.emplace_back(out.data(), out.rows(), out.cols());
             find_facts(own, block, rows_of.back());
             *own.nanoseconds += std::chrono::nanoseconds(Clock::now() - start).count();
         }
+        give_back(std::move(passing));
+    }
+
+    /// Memory for the rows of a block that are not kept, by node; allocated where it is needed first.
+    using PassingRows = std::vector<std::optional<Tensor>>;
+
+    /// Memory of a block that has ended, if there is one.
+    PassingRows take_memory() {
+        const std::lock_guard lock(mutex_);
+        if (idle_.empty()) return PassingRows(nodes_.size());
+        PassingRows memory = std::move(idle_.back());
+        idle_.pop_back();
+        return memory;
+    }
+    void give_back(PassingRows memory) {
+        const std::lock_guard lock(mutex_);
+        idle_.push_back(std::move(memory));
     }
 
     void find_facts(PartialResult& own, const RowBlock& block, const ConstMatrixView& rows) const {
@@ -282,12 +306,17 @@ private:
                 std::move(own.facts)};
     }
 
+    /// Enough for views of ten operations with five inputs each; a longer pass would allocate.
+    static constexpr std::size_t k_bytes_of_a_block = 4096;
+
     RowLoop loop_without_cancel() const { return {loop_.heads, loop_.rows, loop_.work_per_row}; }
 
     const std::vector<PassNode>& nodes_;
     const EvaluateOptions& options_;
     std::vector<PartialResult> results_;
     RowLoop loop_;
+    std::mutex mutex_;
+    std::vector<PassingRows> idle_;  ///< at most one for each thread
 };
 
 }  // namespace

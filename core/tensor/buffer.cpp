@@ -264,14 +264,15 @@ const Shape& Buffer::shape() const { return state_->shape; }
 const Tensor& Buffer::host() const { return state_->host(); }
 ConstMatrixView Buffer::head(int head) const { return state_->values_of_head(head); }
 
-ConstMatrixView Buffer::transposed(
-    int head, const std::function<void(const ConstMatrixView& from, MatrixView to)>& transpose) const {
+ConstColumnsView Buffer::transposed(
+    int head, const std::function<void(const ConstMatrixView& from, ColumnsView to)>& transpose) const {
+    const int rows = shape().columns, columns = shape().rows, apart = spread_apart(columns);
     const std::optional<Tensor>& result = state_->of_head(head).transposed.get([&] {
-        std::optional<Tensor> made(Shape{.heads = 1, .rows = shape().columns, .columns = shape().rows});
-        transpose(this->head(head), made->head(0));
+        std::optional<Tensor> made(Shape{.heads = 1, .rows = rows, .columns = apart});
+        transpose(this->head(head), {made->values().data(), rows, columns, Eigen::OuterStride<>(apart)});
         return made;
     });
-    return std::as_const(*result).head(0);
+    return {result->values().data(), rows, columns, Eigen::OuterStride<>(apart)};
 }
 
 bool Buffer::is_on_device() const { return state_->is_on_device; }

@@ -135,10 +135,10 @@ public:
     const Tensor& host() const;
     /// The values of one head.
     ConstMatrixView head(int head) const;
-    /// The transpose of one head, columns × rows, which `transpose`, the same in each call, writes at the
-    /// first.
-    ConstMatrixView transposed(
-        int head, const std::function<void(const ConstMatrixView& from, MatrixView to)>& transpose) const;
+    /// The transpose of one head, columns × rows spread_apart(), which `transpose`, the same in each call,
+    /// writes at the first.
+    ConstColumnsView transposed(
+        int head, const std::function<void(const ConstMatrixView& from, ColumnsView to)>& transpose) const;
     /// Whether the values of a head were not kept, and nothing has asked for all of them.
     bool is_omitted(int head) const;
     /// A block of rows of an omitted head, computed or kept from a moment ago.

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t k_huge_page = std::size_t{2} << 20, k_page = std::size_t{4} << 10;
 /// Smaller blocks are left to the system, which keeps some itself.
-constexpr std::size_t k_least_kept = std::size_t{256} << 10;
+constexpr std::size_t k_least_kept = std::size_t{64} << 10;
 
 // Under the address sanitizer nothing is kept, so that it detects uses of freed memory.
 #if defined(__SANITIZE_ADDRESS__)

@@ -6,7 +6,7 @@
 namespace attnscope {
 
 /// `count` uninitialized floats, the first aligned to 64 bytes. Blocks from 2 MiB on lie on huge pages where
-/// the system has them. Those from 256 KiB on are blocks that free_floats() kept, if one has that size: a
+/// the system has them. Those from 64 KiB on are blocks that free_floats() kept, if one has that size: a
 /// trace is mostly computed into the memory of the one before the previous. Throws std::bad_alloc. Both may
 /// be called from any thread.
 float* allocate_floats(std::size_t count);

@@ -15,6 +15,9 @@ namespace attnscope {
 using Matrix = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 using MatrixView = Eigen::Map<Matrix>;
 using ConstMatrixView = Eigen::Map<const Matrix>;
+/// Columns of a wider matrix.
+using ColumnsView = Eigen::Map<Matrix, 0, Eigen::OuterStride<>>;
+using ConstColumnsView = Eigen::Map<const Matrix, 0, Eigen::OuterStride<>>;
 
 /// heads × rows × columns. A stage without a head dimension has heads = 1 and per_head = false, and is listed
 /// as rows × columns; a stage with one keeps it in every listing, even when h = 1.
@@ -48,6 +51,15 @@ struct Region {
 /// Which pairs of a region a mask leaves open: none, some but not all, all, or unknown without checking each
 /// pair.
 enum class Coverage { none, some, all, unknown };
+
+/// How many numbers apart rows of so many columns begin in a copy that products read: whole lines of a cache,
+/// an odd number of them from 128 columns on, as a cache keeps few lines that are a power of two apart.
+constexpr int spread_apart(int columns) {
+    constexpr int k_line = 16, k_least = 128;
+    if (columns < k_least) return columns;
+    const int lines = (columns + k_line - 1) / k_line;
+    return (lines | 1) * k_line;
+}
 
 /// Owns size() uninitialized floats, row-major, one head after the other; the first is aligned to 64 bytes,
 /// so that vectorized sums group the same way in every run.

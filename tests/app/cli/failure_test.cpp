@@ -163,8 +163,8 @@ TEST_F(FailureTest, OptionsOfTheWindowAreNotLostBeforeASubcommand) {
 TEST_F(FailureTest, ASentenceTooLongFails) {
     expect_both_fail(1, {"--mechanism", "transformer", "--text", repeated("word ", 5000)},
                      {"5000 tokens", "limit is 4096", "shorten"});
-    write_file(path("book.txt"), repeated("w ", 262'145));
-    expect_both_fail(1, {"--text-file", path("book.txt")}, {"262145 tokens", "limit is 262144", "shorten"});
+    write_file(path("book.txt"), repeated("w ", 1'048'577));
+    expect_both_fail(1, {"--text-file", path("book.txt")}, {"1048577 tokens", "limit is 1048576", "shorten"});
     write_file(path("latin1.txt"), "caf\xe9");
     expect_both_fail(1, {"--text-file", path("latin1.txt")}, {"latin1.txt", "not valid UTF-8"});
     expect_failure(2, run({"trace", "--text-file", path("book.txt"), "--text", "one"}),

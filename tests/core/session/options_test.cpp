@@ -121,7 +121,7 @@ const std::map<std::string, std::vector<std::string>> k_values = {
     {"font-size", {"4.0", "8.0", "36.0"}},
     {"cell-size", {"1", "48", "512", "auto"}},
     {"max-cells", {"64", "1536", "4096"}},
-    {"region", {"1:5,2:3", "100:1536,1:262144", "7:7,7:7", "all"}},
+    {"region", {"1:5,2:3", "100:1536,1:1048576", "7:7,7:7", "all"}},
     {"values", {"true", "false"}},
     {"sweep", {"none", "seed", "temperature", "dim", "scale"}},
     {"mass", {"0.5", "0.9", "0.625", "1.0"}},

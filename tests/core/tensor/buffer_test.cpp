@@ -48,7 +48,7 @@ TEST(BufferTest, AHeadIsTransposedOnceAndAfterAnErrorAgain) {
     const Buffer buffer(
         tensor({.heads = 2, .rows = 2, .columns = 3}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}));
     int calls = 0;
-    const auto transpose = [&](const ConstMatrixView& from, MatrixView to) {
+    const auto transpose = [&](const ConstMatrixView& from, ColumnsView to) {
         if (++calls == 1) throw std::runtime_error("once");
         to = from.transpose();
     };
@@ -59,6 +59,23 @@ TEST(BufferTest, AHeadIsTransposedOnceAndAfterAnErrorAgain) {
     }
     EXPECT_EQ(calls, 2);
     EXPECT_THROW(buffer.transposed(2, transpose), std::out_of_range);
+}
+
+TEST(BufferTest, RowsOfAWideTransposeBeginAnOddNumberOfLinesApart) {
+    for (const int columns : {1, 16, 127}) EXPECT_EQ(spread_apart(columns), columns);
+    EXPECT_EQ(spread_apart(128), 144);
+    EXPECT_EQ(spread_apart(512), 528);
+    EXPECT_EQ(spread_apart(513), 528);
+    EXPECT_EQ(spread_apart(528), 528);
+    EXPECT_EQ(spread_apart(529), 560);
+
+    Tensor wide(Shape{.heads = 1, .rows = 256, .columns = 3});
+    for (std::size_t i = 0; i < wide.values().size(); ++i) wide.values()[i] = static_cast<float>(i);
+    const Buffer buffer(std::move(wide));
+    const ConstColumnsView found =
+        buffer.transposed(0, [](const ConstMatrixView& from, ColumnsView to) { to = from.transpose(); });
+    EXPECT_EQ(found.outerStride(), 272);
+    EXPECT_EQ(Matrix(found), Matrix(buffer.head(0).transpose()));
 }
 
 TEST(BufferTest, AnOmittedHeadThatCouldNotBeComputedIsTriedAgain) {

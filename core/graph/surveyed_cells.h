@@ -1,0 +1,125 @@
+// Cells on demand that are read once as a whole, head by head: tiles at any level, and what a survey keeps.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <mutex>
+#include <stop_token>
+#include <vector>
+
+#include "core/graph/pooled_tile.h"
+#include "core/graph/run_options.h"
+#include "core/progress.h"
+#include "core/tensor/buffer.h"
+
+namespace attnscope {
+
+/// A cell that the mask closes.
+inline constexpr float k_closed = -std::numeric_limits<float>::infinity();
+/// Rows whose cells are computed at once, and stay in the cache until they are pooled.
+inline constexpr int k_task_rows = 512;
+
+/// How many blocks of 2^level cells so many cells take.
+inline int pooled(int size, int level) { return static_cast<int>(((std::int64_t{size} - 1) >> level) + 1); }
+
+/// The cells of a region that is counted in cells of a level.
+Region cells_of(const Region& region, int level, const Shape& shape);
+
+/// Calls each(part) for the regions that a larger one is cut into, in order.
+void for_each_part(const Region& region, int rows, int columns,
+                   const std::function<void(const Region& part)>& each);
+
+/// Tiles and surveys of cells that a derived class reads.
+class SurveyedCells : public OnDemandValues, public std::enable_shared_from_this<SurveyedCells> {
+public:
+    SurveyedCells(const Shape& shape, const OnDemandSizes& sizes);
+
+    const Shape& shape() const override { return shape_; }
+    int first_kept_level() const override { return kept_level_; }
+    bool is_surveyed(int head) const override { return known(head) != nullptr; }
+    ValueRange range(int head) const override { return surveyed(head)->range; }
+    std::vector<float> row_largest(int head) const override { return surveyed(head)->row_largest; }
+
+    void survey(int head, const Progress& progress, const std::stop_token& cancel) const override {
+        surveyed(head, progress, cancel);
+    }
+    void forget_survey(int head) const override;
+    Matrix tile(int head, int level, Pool pool, const Region& region,
+                const std::stop_token& cancel) const override;
+    Matrix preview(int head, int bands, const std::stop_token& cancel) const override;
+    Matrix sample(int head, int count, const std::stop_token& cancel) const override;
+
+    /// Makes the pairs that the mask closes −∞, which does not count.
+    virtual void close(int head, const Region& region, Matrix& x) const;
+
+protected:
+    /// What reading all values of a head leaves.
+    struct Survey {
+        ValueRange range;
+        std::vector<float> row_largest;
+        std::vector<Matrix> dominant, mean;  ///< by level, from the first that is kept
+
+        /// Adds the coarser levels to the first one, down to a single cell. `totals` are those of the first
+        /// level; empty if means are computed on demand.
+        void add_levels(PooledTotals totals);
+    };
+
+    /// The strongest value in each 2^kept_level columns of some rows.
+    virtual Eigen::RowVectorXf strongest_groups(int head, const Region& rows) const;
+
+    /// What a survey finds of a part: of all its cells, and pooled to the kept level from those that are
+    /// open.
+    struct PartFacts {
+        ValueRange range;
+        std::vector<float> row_largest;
+        Matrix dominant;
+        PooledTotals totals;
+    };
+    /// `x` is memory for the cells.
+    virtual PartFacts facts_of(int head, const Region& part, Matrix& x) const;
+
+    virtual Survey made_survey(int head, const Progress& progress, const std::stop_token& cancel) const;
+    /// The tile, computed from its cells.
+    virtual PooledTile made_tile(int head, int level, Pool pool, const Region& region,
+                                 const std::stop_token& cancel) const;
+    /// Adds the cells of a region to a tile in whose cells it begins at (row, column); `x` is memory for
+    /// them.
+    virtual void add_cells(int head, const Region& cells, Matrix& x, int level, PooledTile& tile,
+                           Eigen::Index row, Eigen::Index column) const;
+
+    int task_rows() const { return std::max(k_task_rows, 1 << kept_level_); }
+    int columns_at_once() const { return std::max(columns_of_task(), 1 << kept_level_); }
+    /// Cells of a row that are computed at once.
+    virtual int columns_of_task() const { return 512; }
+    std::size_t task_count() const;
+    /// Calls work(task, its rows), on several threads; the cut depends on the shape alone.
+    void for_each_task(const Progress& progress, const std::stop_token& cancel,
+                       const std::function<void(int task, const Region& rows)>& work) const;
+
+    const Shape shape_;
+    const OnDemandSizes sizes_;
+    int kept_level_;
+
+private:
+    struct Head {
+        std::mutex surveying;  ///< held while the head is surveyed
+        std::mutex mutex;
+        std::shared_ptr<const Survey> survey;
+    };
+    Head& of_head(int head) const { return *heads_.at(static_cast<std::size_t>(head)); }
+    std::shared_ptr<const Survey> known(int head) const;
+    std::shared_ptr<const Survey> surveyed(int head, const Progress& progress = {},
+                                           const std::stop_token& cancel = {}) const;
+    /// Coarse tiles come from that of the level that a survey keeps, so that no more cells are in memory at
+    /// once.
+    PooledTile tile_of(int head, int level, Pool pool, const Region& region,
+                       const std::stop_token& cancel) const;
+
+    std::vector<std::unique_ptr<Head>> heads_;
+};
+
+}  // namespace attnscope

@@ -1,0 +1,161 @@
+// What an evaluation asks of the system once others of the same shapes have run. The allocator's functions
+// are replaced by some that count, in the whole process, so this is a program of its own.
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+
+#include <atomic>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "core/cpu/row_blocks.h"
+#include "core/experiment/experiment.h"
+#include "core/graph/graph.h"
+#include "core/graph/run.h"
+#include "core/mechanism/evaluate.h"
+#include "core/mechanism/mechanisms.h"
+#include "core/memory.h"
+
+namespace {
+
+std::atomic<bool> counting = false;
+std::atomic<int> calls = 0;
+
+void count() {
+    if (counting.load(std::memory_order_relaxed)) calls.fetch_add(1, std::memory_order_relaxed);
+}
+
+}  // namespace
+
+// glibc's own functions under the names that are left when its allocator is replaced. oneDNN takes 17 kB by
+// posix_memalign for what it packs of each product, which is not counted.
+extern "C" {
+void* __libc_malloc(std::size_t size);
+void* __libc_calloc(std::size_t count, std::size_t size);
+void* __libc_realloc(void* old, std::size_t size);
+void* __libc_memalign(std::size_t alignment, std::size_t size);
+
+void* malloc(std::size_t size) {
+    count();
+    return __libc_malloc(size);
+}
+void* calloc(std::size_t number, std::size_t size) {
+    count();
+    return __libc_calloc(number, size);
+}
+void* realloc(void* old, std::size_t size) {
+    count();
+    return __libc_realloc(old, size);
+}
+void* memalign(std::size_t alignment, std::size_t size) {
+    count();
+    return __libc_memalign(alignment, size);
+}
+void* aligned_alloc(std::size_t alignment, std::size_t size) {
+    count();
+    return __libc_memalign(alignment, size);
+}
+}
+
+namespace attnscope {
+namespace {
+
+Experiment sentence_of(int tokens, int dim, int heads) {
+    Experiment e;
+    e.input.text.clear();
+    for (int i = 0; i < tokens; ++i) e.input.text += "w" + std::to_string(i % 97) + " ";
+    e.input.dim = dim;
+    e.attention.heads = heads;
+    return e;
+}
+
+/// Evaluates with one seed after another, as a person drags it, and tells of the last evaluation alone.
+class Drag {
+public:
+    Drag(const Experiment& experiment, const EvaluateOptions& options)
+        : experiment_(experiment), options_(options) {}
+
+    /// Allocations of the graph's run: of its stages, not of the words and the graph's own nodes.
+    int allocations() {
+        int found = 0;
+        Trace trace;
+        for (int seed = 1; seed <= k_evaluations; ++seed) {
+            experiment_.weights.seed = seed;
+            const Graph graph = build(experiment_);
+            with_threads(options_.threads, [&] {
+                calls = 0;
+                counting = true;
+                Trace next = run(graph, trace, options_);
+                counting = false;
+                found = calls;
+                trace = std::move(next);
+            });
+        }
+        return found;
+    }
+
+    /// Pages of memory that the whole evaluation touched for the first time.
+    long fresh_pages() {
+        long found = 0;
+        Trace trace;
+        for (int seed = 1; seed <= k_evaluations; ++seed) {
+            experiment_.weights.seed = seed;
+            const long before = page_faults();
+            trace = evaluate(experiment_, trace, options_);
+            found = page_faults() - before;
+        }
+        return found;
+    }
+
+private:
+    static constexpr int k_evaluations = 6;
+
+    static long page_faults() {
+        rusage usage{};
+        getrusage(RUSAGE_SELF, &usage);
+        return usage.ru_minflt;
+    }
+
+    Experiment experiment_;
+    EvaluateOptions options_;
+};
+
+class AllocationsTest : public testing::Test {
+protected:
+    static void SetUpTestSuite() { keep_freed_memory(); }
+};
+
+struct Size {
+    int tokens, dim, heads;
+};
+constexpr int k_heads = 8;
+
+/// What is kept: every head, or as the window does, one with ranges.
+const std::vector<Watched>& kinds() {
+    static const std::vector<Watched> all = {{}, {.ranges = true, .head = 0, .least_cells = 1 << 12}};
+    return all;
+}
+
+TEST_F(AllocationsTest, ABlockOfRowsAllocatesNothing) {
+    for (const int threads : {1, 2})
+        for (const Watched& watched : kinds()) {
+            const EvaluateOptions options{.threads = threads, .watched = watched};
+            const int few = Drag(sentence_of(128, 64, k_heads), options).allocations();
+            const int many = Drag(sentence_of(1024, 64, k_heads), options).allocations();
+            // Blocks that run at once each have rows of their own, for scores, masks and weights.
+            EXPECT_LE(many, few + (threads - 1) * 8) << threads << " threads, ranges " << watched.ranges;
+        }
+}
+
+TEST_F(AllocationsTest, ANewSeedTouchesNoFreshMemory) {
+    constexpr long k_few = 16;  // of small vectors, for which each thread has memory of its own
+    for (const Size size : {Size{8, 16, 1}, Size{64, 64, 8}, Size{1024, 64, 8}})
+        for (const Watched& watched : kinds())
+            EXPECT_LE(
+                Drag(sentence_of(size.tokens, size.dim, size.heads), {.watched = watched}).fresh_pages(),
+                k_few)
+                << size.tokens << " tokens, ranges " << watched.ranges;
+}
+
+}  // namespace
+}  // namespace attnscope
