@@ -37,8 +37,8 @@ inline constexpr std::size_t k_max_safetensors_header_bytes = 100'000'000;
 /// Tensors in a file, and keys of its metadata; a stack of 24 layers has about 300 parameters.
 inline constexpr std::size_t k_max_tensors = 10'000;
 
-/// Bytes of a sentence: 1,048,576 words of 16, a shelf of books.
-inline constexpr std::size_t k_max_text_bytes = std::size_t{16} << 20;
+/// Bytes of a sentence: 1,048,576 words of eight, a shelf of books.
+inline constexpr std::size_t k_max_text_bytes = std::size_t{8} << 20;
 /// Bytes of a token; longer ones fit on no screen, and drawing them takes seconds.
 inline constexpr std::size_t k_max_token_bytes = 4096;
 /// Bytes of a session's note; it is copied in each frame.

@@ -60,6 +60,15 @@ std::string change_text(const UndoPoint& before, const UndoPoint& after) {
     return changes.empty() ? "settings that are not in use" : text;
 }
 
+namespace {
+
+std::size_t bytes_of_text(const UndoPoint& point) {
+    const auto of = [](const Input& input) { return input.text.size() + input.text2.size(); };
+    return of(point.experiment.input) + (point.pinned ? of(point.pinned->experiment.input) : 0);
+}
+
+}  // namespace
+
 History::History(UndoPoint present) { points_.push_back(std::move(present)); }
 
 void History::record(UndoPoint point, const std::string& gesture) {
@@ -80,7 +89,13 @@ void History::record(UndoPoint point, const std::string& gesture) {
         return;
     }
     points_.push_back(std::move(point));
-    if (points_.size() > k_most_points) points_.erase(points_.begin());
+    std::size_t text = 0, kept = 0;
+    while (kept < std::min(points_.size(), k_most_points)) {
+        text += bytes_of_text(points_[points_.size() - 1 - kept]);
+        if (kept > 0 && text > k_most_text) break;
+        ++kept;
+    }
+    points_.erase(points_.begin(), points_.end() - static_cast<std::ptrdiff_t>(kept));
     now_ = points_.size() - 1;
 }
 

@@ -55,6 +55,8 @@ public:
 
 private:
     static constexpr std::size_t k_most_points = 1000;
+    /// Bytes of text in all points, of which each has its own; the newest point is kept in any case.
+    static constexpr std::size_t k_most_text = std::size_t{256} << 20;
     std::vector<UndoPoint> points_;
     std::size_t now_ = 0;
     std::uint64_t revision_ = 0;

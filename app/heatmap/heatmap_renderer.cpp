@@ -154,18 +154,18 @@ std::vector<HeatmapRenderer::Piece> HeatmapRenderer::pieces_in_sight(ImDrawList&
     return pieces;
 }
 
-void HeatmapRenderer::draw(ImDrawList& list, const HeatmapSource& source, ImVec2 top_left,
-                           ImVec2 bottom_right, const HeatmapLook& look) {
+void HeatmapRenderer::draw(ImDrawList& list, const HeatmapSource& source, const Extent& whole,
+                           const HeatmapLook& look) {
     assert(look.table >= 0 && look.table < static_cast<int>(tables_.size()));
     if (source.rows <= 0 || source.columns <= 0) return;
-    const double cell_width = (static_cast<double>(bottom_right.x) - top_left.x) / source.drawn_columns();
-    const double cell_height = (static_cast<double>(bottom_right.y) - top_left.y) / source.drawn_rows();
+    const double cell_width = (whole.right - whole.left) / source.drawn_columns();
+    const double cell_height = (whole.bottom - whole.top) / source.drawn_rows();
     if (!(cell_width > 0) || !(cell_height > 0)) return;
     const Pooling pooling = pooling_for(cell_width, cell_height);
-    const Placed placed{.left = top_left.x,
-                        .top = top_left.y,
-                        .right = bottom_right.x,
-                        .bottom = bottom_right.y,
+    const Placed placed{.left = whole.left,
+                        .top = whole.top,
+                        .right = whole.right,
+                        .bottom = whole.bottom,
                         .cell_width = std::ldexp(cell_width, pooling.columns),
                         .cell_height = std::ldexp(cell_height, pooling.rows),
                         .pooling = pooling};
@@ -176,14 +176,14 @@ void HeatmapRenderer::draw(ImDrawList& list, const HeatmapSource& source, ImVec2
          .look = look,
          .first_values = ColorScale{nullptr, look.min, look.max, look.spacing}.first_values(),
          .cell = {static_cast<float>(placed.cell_width), static_cast<float>(placed.cell_height)},
-         .anchor = {std::floor(top_left.x), std::floor(top_left.y)},
+         .anchor = {static_cast<float>(std::floor(whole.left)), static_cast<float>(std::floor(whole.top))},
          .pieces = std::move(pieces)});
     drawn_.push_back({.owner = source.owner,
                       .rows = source.drawn_rows(),
                       .columns = source.drawn_columns(),
                       .transposed = source.transposed,
-                      .top_left = top_left,
-                      .bottom_right = bottom_right,
+                      .top_left = {static_cast<float>(whole.left), static_cast<float>(whole.top)},
+                      .bottom_right = {static_cast<float>(whole.right), static_cast<float>(whole.bottom)},
                       .clip_min = list.GetClipRectMin(),
                       .clip_max = list.GetClipRectMax()});
     list.AddCallback(on_draw, &records_.back());
@@ -195,7 +195,8 @@ void HeatmapRenderer::draw_table(ImDrawList& list, int table, ImVec2 top_left, I
     const Matrix& ramp = upright ? falling_ : rising_;
     const ConstMatrixView values(ramp.data(), ramp.rows(), ramp.cols());
     const HeatmapSource source = HeatmapSource::of(values, upright ? k_falling_key : k_rising_key);
-    draw(list, source, top_left, bottom_right, {.table = table, .min = 0, .max = 256, .gaps = false});
+    draw(list, source, {top_left.x, top_left.y, bottom_right.x, bottom_right.y},
+         {.table = table, .min = 0, .max = 256, .gaps = false});
 }
 
 void HeatmapRenderer::on_draw(const ImDrawList*, const ImDrawCmd* command) {

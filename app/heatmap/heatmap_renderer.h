@@ -23,6 +23,12 @@ namespace attnscope {
 
 using ColorTable = std::array<Rgb8, 256>;
 
+/// Where a whole matrix stands, in pixels. Magnified, it ends so far from the screen that a float would be
+/// off by cells.
+struct Extent {
+    double left, top, right, bottom;
+};
+
 struct HeatmapLook {
     enum class Style {
         colors,  ///< each value in the color that the table assigns
@@ -57,10 +63,8 @@ public:
     void begin_frame();
     /// Why changed shaders are not in use (file, line and compiler message); empty if they are.
     std::string problem() const { return problem_.empty() ? tiles_.problem() : problem_; }
-    /// Draws the whole matrix from `top_left` to `bottom_right` (pixels; may extend far beyond the clip
-    /// rectangle, within which it is drawn).
-    void draw(ImDrawList& list, const HeatmapSource& source, ImVec2 top_left, ImVec2 bottom_right,
-              const HeatmapLook& look);
+    /// Draws the whole matrix, which may extend far beyond the clip rectangle, within which it is drawn.
+    void draw(ImDrawList& list, const HeatmapSource& source, const Extent& whole, const HeatmapLook& look);
     /// Draws the color table itself, stacked upwards or side by side, its first step at the bottom or left.
     void draw_table(ImDrawList& list, int table, ImVec2 top_left, ImVec2 bottom_right, bool upright = true);
 

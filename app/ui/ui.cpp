@@ -14,7 +14,7 @@ ImU32 ink(Rgb8 color, float alpha) {
     return IM_COL32(color.red, color.green, color.blue, static_cast<int>(std::lround(alpha * 255)));
 }
 
-int cell_at(float position, int count) {
+int cell_at(double position, int count) {
     if (!(position > 0)) return 0;
     return position < static_cast<float>(count) ? static_cast<int>(position) : count - 1;
 }

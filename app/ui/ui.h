@@ -41,11 +41,12 @@ struct Area {
     float width() const { return max.x - min.x; }
     float height() const { return max.y - min.y; }
     bool contains(ImVec2 p) const { return p.x >= min.x && p.x < max.x && p.y >= min.y && p.y < max.y; }
+    operator Extent() const { return {min.x, min.y, max.x, max.y}; }
 };
 
 /// The cell at a position, which is measured in cells from the start of the first one, clamped to 0 … count −
 /// 1: the pointer may be far outside, or nowhere (NaN gives 0).
-int cell_at(float position, int count);
+int cell_at(double position, int count);
 
 enum class Align { left, center, right };
 

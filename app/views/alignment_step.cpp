@@ -70,7 +70,8 @@ void vector_strip(const Column& c, float left, StageKey stage, int row, const st
     list->PushClipRect(area.min, area.max, true);
     const float first = area.min.x - static_cast<float>(row) * width;
     paint_matrix(c.desk, c.ui, *list, shown,
-                 {{first, area.min.y}, {first + static_cast<float>(shown.rows()) * width, area.max.y}}, true);
+                 Area{{first, area.min.y}, {first + static_cast<float>(shown.rows()) * width, area.max.y}},
+                 true);
     list->PopClipRect();
     list->AddRect({area.min.x - 1, area.min.y - 1}, {area.max.x + 1, area.max.y + 1}, ink(c.ui.theme.line));
 }
@@ -80,8 +81,8 @@ void vector_strip(const Column& c, float left, StageKey stage, int row, const st
 /// The bars of one row of a stage, one word below another.
 void bars(const Column& c, const char* id, float left, float width, const AxisPlace& words,
           const ShownStage& shown) {
-    ImGui::SetCursorScreenPos({left, words.origin});
-    ImGui::InvisibleButton(id, {width, std::max(1.0f, words.end() - words.origin)});
+    ImGui::SetCursorScreenPos({left, words.begin(0)});
+    ImGui::InvisibleButton(id, {width, std::max(1.0f, words.end() - words.begin(0))});
     const int step = c.scene.step;
     use_cell(c.desk, c.ui, shown, {step, words.at(ImGui::GetIO().MousePos.y)});
     float smallest = 0, largest = 0;
@@ -90,16 +91,16 @@ void bars(const Column& c, const char* id, float left, float width, const AxisPl
             smallest = std::min(smallest, value);
             largest = std::max(largest, value);
         }
-    const bool written = words.pitch >= c.ui.px(13) && width >= c.ui.px(96);
+    const bool written = words.pitch() >= c.ui.px(13) && width >= c.ui.px(96);
     const float value_room = written ? text_width(c.ui.fonts.mono_small, "-0.000") + c.ui.px(8) : 0;
     const float per_unit = (width - value_room) / std::max(largest - smallest, 1e-30f);
     const float zero = left - smallest * per_unit;
     const ColorScale scale = scale_of(shown, c.desk.document.presentation());
     ImDrawList* list = ImGui::GetWindowDrawList();
-    list->AddLine({zero, words.origin}, {zero, words.end()}, ink(c.ui.theme.line));
+    list->AddLine({zero, words.begin(0)}, {zero, words.end()}, ink(c.ui.theme.line));
     for (int j = 0; j < words.count; ++j) {
         const float value = shown.at(step, j), end = zero + value * per_unit;
-        const float gap = words.pitch >= c.ui.px(8) ? c.ui.px(1.5f) : 0;
+        const float gap = words.pitch() >= c.ui.px(8) ? c.ui.px(1.5f) : 0;
         const bool closed = shown.closed(step, j);
         if (std::isfinite(value) && !closed)
             value_bar(c.ui, *list,
@@ -118,7 +119,7 @@ void bars(const Column& c, const char* id, float left, float width, const AxisPl
 }
 
 void word_labels(const Column& c, float right, float width, const AxisPlace& words) {
-    const int stride = label_stride(c.ui, words.pitch);
+    const int stride = label_stride(c.ui, words.pitch());
     for (int j = 0; j < words.count; ++j) {
         if (!label_shown(j, stride, c.scene.lit_word)) continue;
         const bool lit = j == c.scene.lit_word;

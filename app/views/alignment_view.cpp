@@ -88,7 +88,7 @@ void place_columns(const Ui& ui, const AlignmentScene& scene, const Area& area, 
 /// AlignmentPlaces words and steps in columns of the same height.
 void place_rows(const Ui& ui, const AlignmentScene& scene, const Area& area, AlignmentPlaces& at) {
     const float widest = words_room(ui, source_words(scene), 0, ui.px(90));
-    const bool level = widest + ui.px(6) <= at.columns.pitch, roomy = area.height() > ui.px(230);
+    const bool level = widest + ui.px(6) <= at.columns.pitch(), roomy = area.height() > ui.px(230);
     at.column_labels = !scene.aligned ? ColumnLabels::none
                        : level        ? ColumnLabels::level
                        : roomy        ? ColumnLabels::upright
@@ -104,7 +104,7 @@ void place_rows(const Ui& ui, const AlignmentScene& scene, const Area& area, Ali
     at.steps = spread(scene.steps(), top, top + block, pitch(scene.steps()));
     at.lines.min.y = top;
     at.lines.max.y = top + block;
-    at.matrix.min.y = at.steps.origin;
+    at.matrix.min.y = at.steps.begin(0);
     at.matrix.max.y = at.steps.end();
     at.caption_bottom = top - ui.px(6);
 }
@@ -133,7 +133,7 @@ bool stands_out(const AlignmentScene& scene, int word, int step) {
 }
 
 void weight_lines(const Ui& ui, const AlignmentScene& scene, const AlignmentPlaces& at, bool standing_out) {
-    const double pitch = std::min(at.words.pitch, at.steps.pitch) / ui.scale;
+    const double pitch = std::min(at.words.pitch(), at.steps.pitch()) / ui.scale;
     const int stride = (scene.steps() + k_most_rows - 1) / k_most_rows;
     const double others = others_opacity(scene.steps());
     for (int i = 0; i < scene.steps(); ++i) {
@@ -212,8 +212,8 @@ Cell step_cell(const AlignmentScene& scene, int step) {
 
 /// A column of words as one item; returns the word under the mouse.
 std::optional<int> word_under_mouse(const char* id, float left, float right, const AxisPlace& place) {
-    ImGui::SetCursorScreenPos({left, place.origin});
-    ImGui::InvisibleButton(id, {std::max(1.0f, right - left), std::max(1.0f, place.end() - place.origin)});
+    ImGui::SetCursorScreenPos({left, place.begin(0)});
+    ImGui::InvisibleButton(id, {std::max(1.0f, right - left), std::max(1.0f, place.end() - place.begin(0))});
     if (!ImGui::IsItemHovered()) return std::nullopt;
     return place.at(ImGui::GetIO().MousePos.y);
 }
@@ -231,7 +231,7 @@ void source(Desk& desk, const Ui& ui, const AlignmentScene& scene, const Alignme
         help_at_rest(ui, help);
     }
     ImDrawList* list = ImGui::GetWindowDrawList();
-    const int stride = label_stride(ui, at.words.pitch);
+    const int stride = label_stride(ui, at.words.pitch());
     for (int j = 0; j < scene.words; ++j) {
         if (!label_shown(j, stride, scene.lit_word)) continue;
         const double seen = scene.aligned ? scene.scale.position(scene.matrix.at(scene.step, j)) : 0;
@@ -253,7 +253,7 @@ void steps(Desk& desk, const Ui& ui, const AlignmentScene& scene, const Alignmen
                                      legible(scene.said[static_cast<std::size_t>(*i)])));
     }
     ImDrawList* list = ImGui::GetWindowDrawList();
-    const int stride = label_stride(ui, at.steps.pitch), chosen = scene.by_word ? -1 : scene.step;
+    const int stride = label_stride(ui, at.steps.pitch()), chosen = scene.by_word ? -1 : scene.step;
     for (int i = 0; i < scene.steps(); ++i) {
         if (!label_shown(i, stride, chosen)) continue;
         ImFont* font = i == chosen ? ui.fonts.strong : ui.fonts.body;
@@ -269,7 +269,7 @@ void steps(Desk& desk, const Ui& ui, const AlignmentScene& scene, const Alignmen
 void column_labels(const Ui& ui, const AlignmentScene& scene, const AlignmentPlaces& at) {
     if (at.column_labels == ColumnLabels::none) return;
     ImDrawList* list = ImGui::GetWindowDrawList();
-    const int stride = label_stride(ui, at.columns.pitch);
+    const int stride = label_stride(ui, at.columns.pitch());
     for (int j = 0; j < scene.words; ++j) {
         if (!label_shown(j, stride, scene.lit_word)) continue;
         ImFont* font = j == scene.lit_word ? ui.fonts.strong : ui.fonts.body;
@@ -316,9 +316,9 @@ void captions(const Ui& ui, const AlignmentScene& scene, const AlignmentPlaces& 
     ImDrawList* list = ImGui::GetWindowDrawList();
     const ImU32 faint = ink(ui.theme.faint);
     const float line = compat::font_size(*ui.fonts.caption);
-    draw_text(list, ui.fonts.caption, {at.words_right, at.words.origin - ui.px(6) - line}, faint, "source",
+    draw_text(list, ui.fonts.caption, {at.words_right, at.words.begin(0) - ui.px(6) - line}, faint, "source",
               Align::right);
-    draw_text(list, ui.fonts.caption, {at.steps_left, at.steps.origin - ui.px(6) - line}, faint, "decoder");
+    draw_text(list, ui.fonts.caption, {at.steps_left, at.steps.begin(0) - ui.px(6) - line}, faint, "decoder");
     if (at.column_labels == ColumnLabels::none)
         draw_text(list, ui.fonts.caption, {at.matrix.min.x, at.matrix.min.y - ui.px(6) - line}, faint,
                   scene.aligned ? "alignment" : "context, the same in every step", Align::left,

@@ -10,16 +10,15 @@ constexpr double k_zoom_per_notch = 1.2;
 
 }  // namespace
 
-int AxisPlace::first() const { return cell_at((view_min - origin) / pitch, count); }
-int AxisPlace::last() const { return cell_at(std::ceil((view_max - origin) / pitch) - 1, count); }
-int AxisPlace::at(float position) const { return cell_at((position - origin) / pitch, count); }
+int AxisPlace::first() const { return cell_at((view_min - origin) / step, count); }
+int AxisPlace::last() const { return cell_at(std::ceil((view_max - origin) / step) - 1, count); }
+int AxisPlace::at(float position) const { return cell_at((position - origin) / step, count); }
 
 AxisPlace place_axis(int count, float cell, float low, float high, double factor, double center) {
-    const float room = high - low;
-    const float total = cell * static_cast<float>(count) * static_cast<float>(factor);
-    const float view = std::min(total, room);
-    const float offset = std::clamp(static_cast<float>(center) * total - view / 2, 0.0f, total - view);
-    return {count, low, low + view, low - offset, total / static_cast<float>(count)};
+    const double total = static_cast<double>(cell) * count * factor;
+    const double view = std::min(total, static_cast<double>(high - low));
+    const double offset = std::clamp(center * total - view / 2, 0.0, total - view);
+    return {count, low, static_cast<float>(low + view), low - offset, total / count};
 }
 
 double largest_zoom(const MatrixPlace& place) {
@@ -28,9 +27,7 @@ double largest_zoom(const MatrixPlace& place) {
 
 void zoom_by(Zoom& zoom, const MatrixPlace& place, float notches) {
     const ImVec2 mouse = ImGui::GetIO().MousePos;
-    const auto fraction = [](const AxisPlace& axis, float at) {
-        return (at - axis.origin) / (axis.end() - axis.origin);
-    };
+    const auto fraction = [](const AxisPlace& axis, float at) { return (at - axis.origin) / axis.size(); };
     const double x = fraction(place.columns, mouse.x), y = fraction(place.rows, mouse.y);
     const double factor =
         std::clamp(zoom.factor * std::pow(k_zoom_per_notch, notches), 1.0, largest_zoom(place));
@@ -42,7 +39,7 @@ void zoom_by(Zoom& zoom, const MatrixPlace& place, float notches) {
 void pan(Zoom& zoom, const MatrixPlace& place) {
     const ImVec2 moved = ImGui::GetIO().MouseDelta;
     const auto step = [](double center, float pixels, const AxisPlace& axis) {
-        const double total = axis.end() - axis.origin, half = (axis.view_max - axis.view_min) / 2 / total;
+        const double total = axis.size(), half = (axis.view_max - axis.view_min) / 2 / total;
         return std::clamp(center - pixels / total, half, std::max(half, 1 - half));
     };
     zoom.x = step(zoom.x, moved.x, place.columns);
@@ -54,7 +51,7 @@ void show_cell(Zoom& zoom, const MatrixPlace& place, const Cell& cell, float lea
     const auto in_sight = [](const AxisPlace& axis, int at) {
         return axis.begin(at) >= axis.view_min - 0.5f && axis.begin(at + 1) <= axis.view_max + 0.5f;
     };
-    const float pitch = std::min(place.rows.pitch, place.columns.pitch);
+    const float pitch = std::min(place.rows.pitch(), place.columns.pitch());
     const bool is_large = pitch >= least;
     if (is_large && in_sight(place.rows, cell.row) && in_sight(place.columns, cell.column)) return;
     const double factor = is_large ? zoom.factor : zoom.factor * preferred / pitch;

@@ -10,12 +10,14 @@ namespace attnscope {
 struct AxisPlace {
     int count;
     float view_min, view_max;  ///< the pixel range available to the matrix
-    float origin;              ///< the start of cell 0; may be less than view_min
-    float pitch;               ///< pixels per cell
+    double origin;             ///< the start of cell 0; may be far less than view_min
+    double step;               ///< pixels from the start of a cell to that of the next
 
-    float begin(int i) const { return origin + static_cast<float>(i) * pitch; }
-    float middle(int i) const { return origin + (static_cast<float>(i) + 0.5f) * pitch; }
+    float pitch() const { return static_cast<float>(step); }
+    float begin(int i) const { return static_cast<float>(origin + i * step); }
+    float middle(int i) const { return static_cast<float>(origin + (i + 0.5) * step); }
     float end() const { return begin(count); }
+    double size() const { return count * step; }
     int first() const;  ///< the first and the last visible cell
     int last() const;
     int at(float position) const;  ///< the cell at a position, clamped to 0 … count − 1
@@ -31,7 +33,11 @@ struct MatrixPlace {
 
     Area view() const { return {{columns.view_min, rows.view_min}, {columns.view_max, rows.view_max}}; }
     /// The whole matrix, of which view() may show a part.
-    Area whole() const { return {{columns.origin, rows.origin}, {columns.end(), rows.end()}}; }
+    Area whole() const { return {{columns.begin(0), rows.begin(0)}, {columns.end(), rows.end()}}; }
+    /// whole() in double, for the heatmap of a magnified matrix.
+    Extent extent() const {
+        return {columns.origin, rows.origin, columns.origin + columns.size(), rows.origin + rows.size()};
+    }
     Area cell(const Cell& at) const {
         return {{columns.begin(at.column), rows.begin(at.row)},
                 {columns.begin(at.column + 1), rows.begin(at.row + 1)}};

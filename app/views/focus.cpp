@@ -101,7 +101,8 @@ void header(Desk& desk, const Ui& ui, const Area& area, const Trace& trace, cons
 /// What is drawn of a long text whose rows each take all pairs of their query, while those in sight take too
 /// many.
 void sampled_rows_line(Desk& desk, const Ui& ui, const ShownStage& shown, const FocusLayout& layout) {
-    if (!shown.stage->buffer.on_demand() || is_of_pairs(*shown.stage->info) || layout.rows.pitch >= 1) return;
+    if (!shown.stage->buffer.on_demand() || is_of_pairs(*shown.stage->info) || layout.rows.pitch() >= 1)
+        return;
     const double in_sight = layout.rows.last() - layout.rows.first() + 1;
     if (in_sight * shown.rows() <= k_most_pairs_of_tile) return;  // all of them are drawn
     const auto rows = known_preview(desk.document, shown.stage, shown.head_index());
@@ -114,7 +115,7 @@ void sampled_rows_line(Desk& desk, const Ui& ui, const ShownStage& shown, const 
 
 void row_labels(const Ui& ui, const ShownStage& shown, const FocusLayout& layout, int lit) {
     ImDrawList* list = ImGui::GetWindowDrawList();
-    const int stride = label_stride(ui, layout.rows.pitch);
+    const int stride = label_stride(ui, layout.rows.pitch());
     for (int i = layout.rows.first(); i <= layout.rows.last(); ++i) {
         if (!label_shown(i, stride, lit)) continue;
         const float middle = layout.rows.middle(i);
@@ -132,7 +133,7 @@ void row_labels(const Ui& ui, const ShownStage& shown, const FocusLayout& layout
 void column_labels(const Ui& ui, const ShownStage& shown, const FocusLayout& layout, int lit) {
     ImDrawList* list = ImGui::GetWindowDrawList();
     const int group = layout.column_group, depth = shown.stage->shape().depth;
-    const float pitch = layout.columns.pitch * static_cast<float>(group);
+    const float pitch = layout.columns.pitch() * static_cast<float>(group);
     const Axis axis = group > 1 ? Axis::key_token : shown.stage->info->columns;
     const int stride = label_stride(ui, pitch);
     if (depth > 1 && group == 1) lit = -1;  // the key rather than one of its hidden units
@@ -163,7 +164,7 @@ void cell_values(Desk& desk, const Ui& ui, const ShownStage& shown, const FocusL
     // Probabilities are never negative.
     const bool of_weights = shown.stage->info->unit == Unit::probability;
     const std::string widest = of_weights ? "0.000" : "-0.000";
-    ImFont* font = number_font(ui, widest, {layout.columns.pitch, layout.rows.pitch});
+    ImFont* font = number_font(ui, widest, {layout.columns.pitch(), layout.rows.pitch()});
     if (!font) return;
     ImDrawList* list = ImGui::GetWindowDrawList();
     for (int i = layout.rows.first(); i <= layout.rows.last(); ++i)
@@ -256,8 +257,16 @@ void lit_cells(Desk& desk, const Ui& ui, const ShownStage& shown, const FocusLay
     list->PushClipRect({layout.view().min.x - 3, layout.view().min.y - 3},
                        {layout.view().max.x + 3, layout.view().max.y + 3}, true);
     const int row = lit_row(lit, *shown.stage->info), column = lit_column(lit, *shown.stage->info);
-    outline_row(ui, *list, whole, row, layout.rows.count);
-    outline_column(ui, *list, whole, column, layout.columns.count / shown.stage->shape().depth, 0.35f);
+    const int depth = shown.stage->shape().depth;
+    if (row >= 0 && row < layout.rows.count) {
+        const Area one{{whole.min.x, layout.rows.begin(row)}, {whole.max.x, layout.rows.begin(row + 1)}};
+        outline_row(ui, *list, one, 0, 1);
+    }
+    if (column >= 0 && column < layout.columns.count / depth) {
+        const Area one{{layout.columns.begin(column * depth), whole.min.y},
+                       {layout.columns.begin((column + 1) * depth), whole.max.y}};
+        outline_column(ui, *list, one, 0, 1, 0.35f);
+    }
     const auto locked = locked_cell(desk.document.presentation(), shown.trace);
     const std::optional<Cell> cell = desk.state.hovered && desk.state.hovered->stage == shown.stage->key()
                                          ? std::optional(desk.state.hovered->cell)
@@ -420,7 +429,7 @@ void focus(Desk& desk, const Ui& ui, const Area& area, const std::function<void(
     const ColorScale scale = screen_scale(desk.document, trace, shown->stage, shown->head);
     operands(desk, ui, layout, *shown->stage->info, lit);
     list->PushClipRect(layout.view().min, layout.view().max, true);
-    paint_matrix(desk, ui, *list, *shown, layout.whole());
+    paint_matrix(desk, ui, *list, *shown, layout.extent());
     cell_values(desk, ui, *shown, layout, scale);
     is_painted(*shown) ? stroke_cells(desk, ui, layout) : end_stroke(desk);
     list->PopClipRect();

@@ -135,11 +135,11 @@ void stroke_cells(Desk& desk, const Ui& ui, const FocusLayout& layout) {
     if (!stroke.active && !desk.document.busy()) stroke.cells.clear();
     if (stroke.cells.empty()) stroke.taken = 0;
     ImDrawList* list = ImGui::GetWindowDrawList();
-    const float gap = layout.rows.pitch >= 4 && layout.columns.pitch >= 4 ? 1 : 0;
+    const float gap = layout.rows.pitch() >= 4 && layout.columns.pitch() >= 4 ? 1 : 0;
     for (const Cell& cell : stroke.cells) {
         const ImVec2 min{layout.columns.begin(cell.column), layout.rows.begin(cell.row)};
-        const ImVec2 max{min.x + std::max(layout.columns.pitch - gap, 1.0f),
-                         min.y + std::max(layout.rows.pitch - gap, 1.0f)};
+        const ImVec2 max{min.x + std::max(layout.columns.pitch() - gap, 1.0f),
+                         min.y + std::max(layout.rows.pitch() - gap, 1.0f)};
         list->AddRectFilled(min, max, ink(stroke.opens ? ui.theme.raised : ui.theme.masked));
         if (stroke.opens && gap > 0)
             list->AddCircleFilled({(min.x + max.x) / 2, (min.y + max.y) / 2}, ui.px(2),
@@ -190,7 +190,7 @@ void cell_field(Desk& desk, const Ui& ui, const ShownStage& shown, const FocusLa
         return;
     }
     const Cell cell = *desk.state.edited_cell;
-    const float width = std::max(layout.columns.pitch, ui.px(92));
+    const float width = std::max(layout.columns.pitch(), ui.px(92));
     const float right = std::max(layout.view().min.x, layout.view().max.x + ui.px(80) - width);
     ImGui::SetCursorScreenPos({std::clamp(layout.columns.begin(cell.column), layout.view().min.x, right),
                                layout.rows.middle(cell.row) - ui.px(13)});

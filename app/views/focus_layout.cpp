@@ -121,13 +121,13 @@ void place_around(const Ui& ui, FocusLayout& layout, const Spacing& space, float
     const Area view = layout.view();
     if (layout.left) {
         const float right = view.min.x - space.operand_gap;
-        layout.left_area = {{right - operands.x, layout.rows.origin}, {right, layout.rows.end()}};
+        layout.left_area = {{right - operands.x, layout.rows.begin(0)}, {right, layout.rows.end()}};
         layout.row_label_right = layout.left_area.min.x - ui.px(10);
     } else {
         layout.row_label_right = view.min.x - ui.px(10);
     }
     if (layout.above)
-        layout.above_area = {{layout.columns.origin, top}, {layout.columns.end(), top + operands.y}};
+        layout.above_area = {{layout.columns.begin(0), top}, {layout.columns.end(), top + operands.y}};
     if (has_profile)
         layout.profile = Area{{view.min.x, view.max.y + ui.px(k_profile_gap)},
                               {view.max.x, view.max.y + ui.px(k_profile_gap + k_profile_height)}};

@@ -322,7 +322,7 @@ void words_of(const Desk& desk, const Ui& ui, const ShownStage& shown, const Are
 void pair_labels(const Ui& ui, const MatrixPlace& place, const std::function<std::string(int)>& label,
                  float longest, int row, int column) {
     ImDrawList* list = ImGui::GetWindowDrawList();
-    const float left = place.columns.view_min, top = place.rows.view_min, pitch = place.rows.pitch;
+    const float left = place.columns.view_min, top = place.rows.view_min, pitch = place.rows.pitch();
     const int count = place.rows.count;
     const int stride = label_stride(ui, pitch);
     const float half = compat::font_size(*ui.fonts.caption) / 2;

@@ -254,7 +254,7 @@ LinesPlaces lay_out(Desk& desk, const Ui& ui, const LinesScene& scene, const Are
     };
     at.queries = axis(queries);
     at.keys = axis(keys);
-    at.offsets = offsets_of_heads(ui, scene, std::min(at.queries.pitch, at.keys.pitch));
+    at.offsets = offsets_of_heads(ui, scene, std::min(at.queries.pitch(), at.keys.pitch()));
     const float left = std::floor(std::max(area.min.x, (area.min.x + area.max.x - sides - between) / 2));
     at.query_words = left + number * static_cast<float>(at.numbers) + at.query_room;
     at.lines = {{at.query_words + gap, top}, {at.query_words + gap + between, top + height}};
@@ -394,7 +394,7 @@ void draw_lines(const Desk& desk, const Ui& ui, const LinesScene& scene, const L
     ImDrawList& list = *ImGui::GetWindowDrawList();
     const Ribbons ribbons(list, at.lines.min.x, at.lines.max.x,
                           lines.size() > k_crowded_lines ? k_few_segments : k_segments);
-    const double pitch = std::min(at.queries.pitch, at.keys.pitch) / ui.scale;
+    const double pitch = std::min(at.queries.pitch(), at.keys.pitch()) / ui.scale;
     const double dimmed = is_behind(desk) ? k_behind : 1, crowd = crowd_opacity(lines.size());
     const auto opacity = [&](double strength) {
         return dimmed * (alone ? opacity_alone(strength) : crowd * line_opacity(strength));
@@ -440,7 +440,7 @@ std::vector<int> words_with_room(const Ui& ui, const Words& side) {
     };
     if (side.lit >= 0) add(side.lit);
     for (const MassLine* line : side.ends) add(side.row(*line));
-    const int stride = label_stride(ui, side.place.pitch);
+    const int stride = label_stride(ui, side.place.pitch());
     for (int row = (first + stride - 1) / stride * stride; row <= last; row += stride) add(row);
     return shown;
 }

@@ -102,7 +102,9 @@ private:
     std::shared_ptr<const Matrix> tile(const Buffer& buffer, int level, const Region& region) const {
         const OnDemandValues& values = *buffer.on_demand();
         const bool kept = level >= values.first_kept_level() && values.is_surveyed(std::max(head_, 0));
-        if (!kept && pairs_of(region, level) > k_most_pairs_of_tile) return nullptr;
+        const bool is_between = is_of_pairs(*stage_->info) && level < values.first_kept_level();
+        const double most = is_between ? k_most_pairs_between : k_most_pairs_of_tile;
+        if (!kept && pairs_of(region, level) > most) return nullptr;
         return maker_.find({stage_, head_, TileRequest::What::tile, level, region, pool_});
     }
 
@@ -216,16 +218,16 @@ ColorScale scale_of(const ShownStage& shown, const Presentation& presentation) {
 
 bool is_behind(const Desk& desk) { return desk.document.stale() && !desk.document.busy(); }
 
-void paint_matrix(Desk& desk, const Ui& ui, ImDrawList& list, const ShownStage& shown, const Area& area,
+void paint_matrix(Desk& desk, const Ui& ui, ImDrawList& list, const ShownStage& shown, const Extent& whole,
                   bool transposed) {
     const ColorScale scale = screen_scale(desk.document, *shown.trace, shown.stage, shown.head);
-    paint_matrix(desk, ui, list, shown, area, scale, transposed);
+    paint_matrix(desk, ui, list, shown, whole, scale, transposed);
 }
 
 namespace {
 
 /// Draws what is known of the whole of a stage on demand, coarsely: finer parts are drawn over it.
-void paint_below(Desk& desk, const Ui& ui, ImDrawList& list, const ShownStage& shown, const Area& area,
+void paint_below(Desk& desk, const Ui& ui, ImDrawList& list, const ShownStage& shown, const Extent& whole,
                  const HeatmapLook& look) {
     constexpr int k_most_blocks = 1024;
     const Shape& shape = shown.stage->shape();
@@ -249,39 +251,39 @@ void paint_below(Desk& desk, const Ui& ui, ImDrawList& list, const ShownStage& s
     source.rows = static_cast<int>(values->rows());
     source.columns = static_cast<int>(values->cols());
     source.made = [values](Pooling pooling, Region range) {
-        HeatmapSource whole = HeatmapSource::of({values->data(), values->rows(), values->cols()}, 0);
-        std::optional<std::vector<float>> cells = pooled_cells(whole, pooling, range);
+        HeatmapSource all = HeatmapSource::of({values->data(), values->rows(), values->cols()}, 0);
+        std::optional<std::vector<float>> cells = pooled_cells(all, pooling, range);
         if (cells) std::ranges::replace(*cells, -std::numeric_limits<float>::infinity(), k_closed_cell);
         return cells;
     };
     source.owner = values;
     // The last blocks may reach beyond the matrix.
-    const auto grown = [&](float min, float max, int size, int blocks) {
-        return surveyed ? min + (max - min) * static_cast<float>(std::ldexp(blocks, level) / size) : max;
+    const auto grown = [&](double begin, double end, int size, int blocks) {
+        return surveyed ? begin + (end - begin) * std::ldexp(blocks, level) / size : end;
     };
-    ui.heatmaps.draw(list, source, area.min,
-                     {grown(area.min.x, area.max.x, shape.columns, columns),
-                      grown(area.min.y, area.max.y, shape.rows, rows)},
+    ui.heatmaps.draw(list, source,
+                     {whole.left, whole.top, grown(whole.left, whole.right, shape.columns, columns),
+                      grown(whole.top, whole.bottom, shape.rows, rows)},
                      look);
 }
 
 }  // namespace
 
-void paint_matrix(Desk& desk, const Ui& ui, ImDrawList& list, const ShownStage& shown, const Area& area,
+void paint_matrix(Desk& desk, const Ui& ui, ImDrawList& list, const ShownStage& shown, const Extent& whole,
                   const ColorScale& scale, bool transposed) {
     HeatmapLook look = look_on(desk, ui, scale);
     if (shown.stage->info->unit == Unit::boolean) look.style = HeatmapLook::Style::dots;
     HeatmapSource source = source_of(desk, shown, transposed);
     const Pool pool = pooling_of(*shown.stage->info, desk.document.presentation());
     if (source.made && !transposed && pool == Pool::dominant) {
-        paint_below(desk, ui, list, shown, area, look);
+        paint_below(desk, ui, list, shown, whole, look);
         source.is_over_another = true;
     }
-    ui.heatmaps.draw(list, source, area.min, area.max, look);
+    ui.heatmaps.draw(list, source, whole, look);
 }
 
 void paint_difference(Desk& desk, const Ui& ui, ImDrawList& list,
-                      const std::shared_ptr<const Difference>& difference, const Area& area,
+                      const std::shared_ptr<const Difference>& difference, const Extent& whole,
                       const ColorScale& scale) {
     const Buffer& values = *difference->values;
     HeatmapSource source;
@@ -294,7 +296,7 @@ void paint_difference(Desk& desk, const Ui& ui, ImDrawList& list,
         source.open = levels_of(ShownMatrix{difference->open.get(), 0, false});
         source.mask_owner = difference;
     }
-    ui.heatmaps.draw(list, source, area.min, area.max, look_on(desk, ui, scale));
+    ui.heatmaps.draw(list, source, whole, look_on(desk, ui, scale));
 }
 
 void paint_scale(const Ui& ui, const ColorScale& scale, const Area& bar) {

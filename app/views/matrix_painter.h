@@ -13,6 +13,9 @@ namespace attnscope {
 /// Pairs of tokens that one tile of a very long text may need: what needs more waits for the survey or, of
 /// features, for a closer look.
 inline constexpr double k_most_pairs_of_tile = 1 << 26;
+/// Pairs of a tile that is finer than all that a survey keeps, of a text of up to a million tokens: up to two
+/// seconds.
+inline constexpr double k_most_pairs_between = 1 << 30;
 
 /// A stage of a trace, and which of its matrices is shown.
 struct ShownStage {
@@ -62,10 +65,10 @@ bool is_behind(const Desk& desk);
 inline constexpr float k_behind = 0.3f;
 
 /// Draws the whole matrix over `area` (which may extend beyond the clip rectangle), or its transpose.
-void paint_matrix(Desk& desk, const Ui& ui, ImDrawList& list, const ShownStage& shown, const Area& area,
+void paint_matrix(Desk& desk, const Ui& ui, ImDrawList& list, const ShownStage& shown, const Extent& whole,
                   bool transposed = false);
 /// Draws the matrix on a color scale of its own.
-void paint_matrix(Desk& desk, const Ui& ui, ImDrawList& list, const ShownStage& shown, const Area& area,
+void paint_matrix(Desk& desk, const Ui& ui, ImDrawList& list, const ShownStage& shown, const Extent& whole,
                   const ColorScale& scale, bool transposed = false);
 
 /// The color bar from bottom to top, with numbers at its right.
@@ -79,7 +82,7 @@ void outline_cell(const Ui& ui, ImDrawList& list, const Area& cell);
 
 /// B − A, hatched where nothing is compared.
 void paint_difference(Desk& desk, const Ui& ui, ImDrawList& list,
-                      const std::shared_ptr<const Difference>& difference, const Area& area,
+                      const std::shared_ptr<const Difference>& difference, const Extent& whole,
                       const ColorScale& scale);
 
 }  // namespace attnscope

@@ -22,7 +22,7 @@ float longest_text(const Ui& ui, int count, const std::function<std::string(int)
 void matrix_labels(const Ui& ui, const ShownStage& shown, const MatrixPlace& place, bool rows, float width,
                    int lit_row, int lit_column, float column_room) {
     ImDrawList* list = ImGui::GetWindowDrawList();
-    const int row_stride = label_stride(ui, place.rows.pitch);
+    const int row_stride = label_stride(ui, place.rows.pitch());
     for (int i = place.rows.first(); rows && i <= place.rows.last(); ++i) {
         if (!label_shown(i, row_stride, lit_row)) continue;
         const bool lit = i == lit_row;
@@ -33,7 +33,7 @@ void matrix_labels(const Ui& ui, const ShownStage& shown, const MatrixPlace& pla
     }
     if (column_room <= 0) return;
     const bool level = column_room <= ui.px(20);
-    const int column_stride = label_stride(ui, place.columns.pitch);
+    const int column_stride = label_stride(ui, place.columns.pitch());
     const float y = place.rows.view_min - ui.px(5);
     for (int j = place.columns.first(); j <= place.columns.last(); ++j) {
         if (!label_shown(j, column_stride, lit_column)) continue;
@@ -84,7 +84,7 @@ void cell_numbers(Desk& desk, const Ui& ui, const MatrixPlace& place, const Colo
     const double most = std::max(std::abs(scale.min), std::abs(scale.max));
     const int decimals = most < 10 ? 2 : most < 100 ? 1 : 0;
     const std::string widest = (signs || scale.min < 0 ? "-" : "") + std::string(most < 100 ? "0.00" : "000");
-    ImFont* font = number_font(ui, widest, {place.columns.pitch, place.rows.pitch});
+    ImFont* font = number_font(ui, widest, {place.columns.pitch(), place.rows.pitch()});
     if (!font) return;
     ImDrawList* list = ImGui::GetWindowDrawList();
     for (int i = place.rows.first(); i <= place.rows.last(); ++i)

@@ -139,7 +139,7 @@ BarPlace bar_place(const Context& c, int step, int i) {
     const bool beside = !c.at.two_lines && column.width() >= c.ui.px(k_least_beside);
     const float number = beside ? text_width(c.ui.fonts.mono_small, "-0.000") + c.ui.px(6) : 0;
     BarPlace at{column.min.x + c.ui.px(k_pad), column.max.x - c.ui.px(k_pad) - number, 0, 0, 0, 0};
-    const float begin = c.at.rows.begin(i), pitch = c.at.rows.pitch;
+    const float begin = c.at.rows.begin(i), pitch = c.at.rows.pitch();
     if (c.at.two_lines) {
         const float middle = begin + 0.5f * pitch;
         at.top = middle + c.ui.px(2);
@@ -197,7 +197,7 @@ void bar(const Context& c, int step, int i) {
     }
     if (grown(c.scene, step) <= 0 && !adds_up) return;
     const Area& column = c.at.columns[static_cast<std::size_t>(step)];
-    if (!c.at.two_lines && (column.width() < c.ui.px(k_least_beside) || c.at.rows.pitch < c.ui.px(12)))
+    if (!c.at.two_lines && (column.width() < c.ui.px(k_least_beside) || c.at.rows.pitch() < c.ui.px(12)))
         return;
     const float y = c.at.two_lines ? at.top - c.ui.px(15)
                                    : c.at.rows.middle(i) - compat::font_size(*c.ui.fonts.mono_small) / 2;
@@ -284,7 +284,7 @@ float row_opacity(const StepScene& scene, int key) {
 
 /// The height of a row of products and, where these are bars, of their sum: both are on one scale.
 float products_height(const Context& c) {
-    return std::min(c.ui.px(k_sum - 10), c.at.rows.pitch - c.ui.px(3));
+    return std::min(c.ui.px(k_sum - 10), c.at.rows.pitch() - c.ui.px(3));
 }
 
 void products(const Context& c, int step) {
@@ -324,7 +324,7 @@ void outline_feature(const Context& c, const Area& column, const RowStep& of) {
     const auto count = static_cast<float>(of.numbers.size());
     const float left = column.min.x + c.ui.px(k_pad), width = (column.width() - c.ui.px(2 * k_pad)) / count,
                 x = left + width * static_cast<float>(feature);
-    c.list->AddRect({x - 1, c.at.rows.origin}, {std::max(x + width, x + 1) + 1, column.max.y - c.ui.px(4)},
+    c.list->AddRect({x - 1, c.at.rows.begin(0)}, {std::max(x + width, x + 1) + 1, column.max.y - c.ui.px(4)},
                     ink(c.ui.theme.text, 0.7f));
 }
 
@@ -399,7 +399,7 @@ void head(const Context& c, int index, bool reached, bool current) {
 void zero_line(const Context& c, int index, bool reached) {
     if (c.scene.step(index).kind == Kind::products) return;
     const BarPlace bars = bar_place(c, index, 0);
-    c.list->AddLine({bars.zero, c.at.rows.origin - c.ui.px(3)}, {bars.zero, c.at.rows.end()},
+    c.list->AddLine({bars.zero, c.at.rows.begin(0) - c.ui.px(3)}, {bars.zero, c.at.rows.end()},
                     ink(c.ui.theme.faint, reached ? 0.7f : 0.35f));
 }
 
@@ -422,9 +422,9 @@ std::string tooltip_text(const StepScene& scene, int step, int key) {
 /// The mouse on a column: each key is the cell of the step's stage or, within the softmax, of the weights.
 void use_column(const Context& c, int index) {
     const Area& column = c.at.columns[static_cast<std::size_t>(index)];
-    ImGui::SetCursorScreenPos({column.min.x, c.at.rows.origin});
+    ImGui::SetCursorScreenPos({column.min.x, c.at.rows.begin(0)});
     ImGui::InvisibleButton(fmt::format("step {}", index).c_str(),
-                           {column.width(), std::max(1.0f, c.at.rows.end() - c.at.rows.origin)});
+                           {column.width(), std::max(1.0f, c.at.rows.end() - c.at.rows.begin(0))});
     if (!ImGui::IsItemHovered()) return;
     const int key = c.at.key(c.at.rows.at(ImGui::GetIO().MousePos.y));
     const RowStep& step = c.scene.step(index);
@@ -482,7 +482,7 @@ int outlined_key(const Context& c) {
 
 void labels(const Context& c) {
     const int outlined = outlined_key(c);
-    const int stride = label_stride(c.ui, c.at.rows.pitch), lit = c.scene.lit_key - c.at.first;
+    const int stride = label_stride(c.ui, c.at.rows.pitch()), lit = c.scene.lit_key - c.at.first;
     for (int i = 0; i < c.at.rows.count; ++i) {
         if (!label_shown(i, stride, lit)) continue;
         const int key = c.at.key(i);

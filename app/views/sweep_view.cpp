@@ -185,7 +185,7 @@ std::optional<SweepPlaces> places_of_values(const Ui& ui, const ShownStage& show
     std::optional<SweepPlaces> best;
     for (int lines = 1; lines <= count; ++lines) {
         auto at = places(ui, shown, area, count, lines);
-        if (at && (!best || at->panels[0].rows.pitch > best->panels[0].rows.pitch)) best = std::move(at);
+        if (at && (!best || at->panels[0].rows.pitch() > best->panels[0].rows.pitch())) best = std::move(at);
     }
     return best;
 }
@@ -226,11 +226,11 @@ std::string diagonal_text(const SweepScene& scene) {
 /// Marks the center of each row's local window, if there are windows.
 void mark_centers(const Ui& ui, ImDrawList& list, const ShownStage& shown, const MatrixPlace& place) {
     const std::vector<float> centers = window_centers(*shown.trace, shown.head);
-    const float half = std::min(ui.px(5), place.rows.pitch / 4);
+    const float half = std::min(ui.px(5), place.rows.pitch() / 4);
     for (int i = 0; i < std::ssize(centers) && half >= 2; ++i) {
         const float key = centers[static_cast<std::size_t>(i)];
         if (!(key >= 0 && key < static_cast<float>(place.columns.count))) continue;
-        const float x = place.columns.origin + (key + 0.5f) * place.columns.pitch,
+        const float x = place.columns.begin(0) + (key + 0.5f) * place.columns.pitch(),
                     y = place.rows.begin(i + 1);
         list.AddTriangleFilled({x - half, y - 1}, {x + half, y - 1}, {x, y - 1 - half}, ink(ui.theme.text));
         list.AddTriangle({x - half, y - 1}, {x + half, y - 1}, {x, y - 1 - half}, ink(ui.theme.background));

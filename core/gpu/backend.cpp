@@ -22,7 +22,7 @@ using Operand = GpuKernels::Operand;
 constexpr std::size_t k_sent_at_once = std::size_t{1} << 22;
 /// Cost per cell, in multiply-adds.
 constexpr double k_double_work = 32;
-constexpr std::int64_t k_far = 1 << 20;  ///< larger than every matrix, and exact in float32
+constexpr std::int64_t k_far = 1 << 23;  ///< larger than every matrix, and exact in float32
 
 /// Operations left to the CPU: those that read, draw, are small, or run step by step.
 template <typename One>

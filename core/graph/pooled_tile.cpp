@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <span>
 #include <vector>
 
 namespace attnscope {
@@ -13,6 +14,15 @@ constexpr float k_nothing = -std::numeric_limits<float>::infinity();
 /// The value that represents a block with these extremes of its cells other than −∞.
 float strongest(float largest, float smallest) {
     return std::isfinite(largest) ? dominant(largest, smallest) : largest;
+}
+
+/// Adds the cells of a row that are not −∞, column by column.
+void add_open(const float* x, std::span<float> sums, std::span<float> counts) {
+    for (std::size_t j = 0; j < sums.size(); ++j) {
+        const bool open = x[j] != k_nothing;
+        sums[j] += open ? x[j] : 0.0F;
+        counts[j] += open ? 1.0F : 0.0F;
+    }
 }
 
 }  // namespace
@@ -42,12 +52,20 @@ PooledTotals::PooledTotals(Eigen::Index rows, Eigen::Index columns)
     : sum(Matrix::Zero(rows, columns)), count(Matrix::Zero(rows, columns)) {}
 
 void PooledTotals::add(ConstMatrixView x, int level, Eigen::Index row, Eigen::Index column) {
-    for (Eigen::Index i = 0; i < x.rows(); ++i)
-        for (Eigen::Index j = 0; j < x.cols(); ++j) {
-            if (x(i, j) == k_nothing) continue;
-            sum(row + (i >> level), column + (j >> level)) += x(i, j);
-            count(row + (i >> level), column + (j >> level)) += 1;
+    const auto columns = static_cast<std::size_t>(x.cols());
+    // Of the block's rows in each column first: a block of 2^16 cells added up one by one would lose digits.
+    std::vector<float> sums(columns), counts(columns);
+    for (Eigen::Index first = 0; first < x.rows(); first += Eigen::Index{1} << level, ++row) {
+        std::ranges::fill(sums, 0);
+        std::ranges::fill(counts, 0);
+        for (Eigen::Index i = first; i < std::min(first + (Eigen::Index{1} << level), x.rows()); ++i)
+            add_open(x.row(i).data(), sums, counts);
+        for (std::size_t j = 0; j < columns; ++j) {
+            const Eigen::Index block = column + static_cast<Eigen::Index>(j >> level);
+            sum(row, block) += sums[j];
+            count(row, block) += counts[j];
         }
+    }
 }
 
 void PooledTotals::add(const PooledTotals& finer, int level) {

@@ -236,7 +236,7 @@ private:
     }
 
     void compute(const RowBlock& block) {
-        std::byte bytes[k_bytes_of_a_block];  // nothing else is allocated for it
+        std::byte bytes[k_bytes_of_a_block];  // so that these lists allocate nothing
         std::pmr::monotonic_buffer_resource memory(bytes, sizeof bytes);
         std::pmr::vector<ConstMatrixView> rows_of(&memory);
         std::pmr::vector<op::RowInput> inputs(&memory);

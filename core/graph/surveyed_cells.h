@@ -94,7 +94,10 @@ protected:
     int task_rows() const { return std::max(k_task_rows, 1 << kept_level_); }
     int columns_at_once() const { return std::max(columns_of_task(), 1 << kept_level_); }
     /// Cells of a row that are computed at once.
-    virtual int columns_of_task() const { return 512; }
+    virtual int columns_of_task() const {
+        constexpr int k_in_cache = 512;
+        return k_in_cache;
+    }
     std::size_t task_count() const;
     /// Calls work(task, its rows), on several threads; the cut depends on the shape alone.
     void for_each_task(const Progress& progress, const std::stop_token& cancel,

@@ -136,7 +136,7 @@ const std::vector<Watched>& kinds() {
     return all;
 }
 
-TEST_F(AllocationsTest, ABlockOfRowsAllocatesNothing) {
+TEST_F(AllocationsTest, ABlockOfDotProductsAllocatesNothingOfOurs) {
     for (const int threads : {1, 2})
         for (const Watched& watched : kinds()) {
             const EvaluateOptions options{.threads = threads, .watched = watched};

@@ -121,6 +121,24 @@ TEST(HistoryTest, KeepsTheNewestSteps) {
     EXPECT_EQ(history.present(), seed_point(k_changes - steps));
 }
 
+TEST(HistoryTest, OfLongTextsKeepsAsManyStepsAsFitInMemory) {
+    UndoPoint point = seed_point(0);
+    point.experiment.input.text = std::string(std::size_t{60} << 20, 'a');
+    History history(point);
+    for (int dim = 1; dim <= 6; ++dim) {
+        point.experiment.input.dim = dim;
+        history.record(point);
+    }
+    EXPECT_EQ(history.points().size(), 4u);  // 240 MiB of at most 256
+    EXPECT_EQ(history.present().experiment.input.dim, 6);
+    EXPECT_EQ(history.points().front().experiment.input.dim, 3);
+
+    point.experiment.input.text = std::string(std::size_t{300} << 20, 'a');
+    history.record(point);
+    EXPECT_EQ(history.points().size(), 1u);
+    EXPECT_EQ(history.present(), point);
+}
+
 TEST(HistoryTest, UndoCoversTheExperimentTheHeadAndTheStage) {
     Session session;
     session.experiment.attention.heads = 4;

@@ -47,7 +47,7 @@ protected:
         callbacks.draw = [&](FrameInput& frame) {
             ImDrawList& list = *ImGui::GetBackgroundDrawList();
             list.PushClipRect({clip.left, clip.top}, {clip.right, clip.bottom});
-            frame.heatmaps.draw(list, source, {box.left, box.top}, {box.right, box.bottom}, look);
+            frame.heatmaps.draw(list, source, {box.left, box.top, box.right, box.bottom}, look);
             list.PopClipRect();
             // What comes after a heatmap is drawn as ever.
             list.AddRectFilled({0, 0}, {8, 8}, IM_COL32(1, 2, 3, 255));

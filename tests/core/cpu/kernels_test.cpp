@@ -96,6 +96,20 @@ TEST(KernelsTest, AProductOfFewColumnsIsTheSumOfProductsAndNothingElseIsWritten)
         }
 }
 
+// Rows that begin a multiple of 256 numbers apart, and those of a copy that avoids it.
+TEST(KernelsTest, AProductIsTheSameHoweverFarRowsAreApart) {
+    for (const int m : {64, 200, 300})
+        for (const int apart : {512, 528}) {
+            const Matrix A = random_matrix(65, 70, 1), wide = random_matrix(70, apart, 2);
+            const auto B = wide.leftCols(m);
+            Matrix out(65, m), sum = Matrix::Ones(65, m);
+            product(A, B, out);
+            expect_product(A, B, out);
+            add_product(A, B, sum);
+            expect_product(A, B, (sum.array() - 1).matrix());
+        }
+}
+
 TEST(KernelsTest, ATransposedMatrixIsOfTheSameNumbers) {
     for (const int n : k_odd_sizes)
         for (const int m : {0, 1, 3, 6, 16, 65, 300}) {

@@ -332,7 +332,7 @@ TEST(SentenceTokensTest, ATokenAndATextHaveALongestLength) {
               "the sentence has a token of 4097 bytes and the limit is 4096: shorten it (" +
                   std::string(45, 'a') + "…" + std::string(14, 'a') + "b)");
     EXPECT_EQ(refusal(std::string(k_max_text_bytes + 1, ' ')),
-              "text has 16777217 bytes and the limit is 16777216: shorten it");
+              "text has 8388609 bytes and the limit is 8388608: shorten it");
 }
 
 }  // namespace
