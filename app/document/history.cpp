@@ -29,6 +29,11 @@ std::vector<std::string> setting_changes(const UndoPoint& before, const UndoPoin
     return changes;
 }
 
+std::size_t bytes_of_text(const UndoPoint& point) {
+    const auto of = [](const Input& input) { return input.text.size() + input.text2.size(); };
+    return of(point.experiment.input) + (point.pinned ? of(point.pinned->experiment.input) : 0);
+}
+
 }  // namespace
 
 UndoPoint undo_point(const Session& session) {
@@ -59,15 +64,6 @@ std::string change_text(const UndoPoint& before, const UndoPoint& after) {
     if (changes.size() > k_most) text += fmt::format(" and {} more", changes.size() - k_most);
     return changes.empty() ? "settings that are not in use" : text;
 }
-
-namespace {
-
-std::size_t bytes_of_text(const UndoPoint& point) {
-    const auto of = [](const Input& input) { return input.text.size() + input.text2.size(); };
-    return of(point.experiment.input) + (point.pinned ? of(point.pinned->experiment.input) : 0);
-}
-
-}  // namespace
 
 History::History(UndoPoint present) { points_.push_back(std::move(present)); }
 

@@ -16,7 +16,7 @@ ImU32 ink(Rgb8 color, float alpha) {
 
 int cell_at(double position, int count) {
     if (!(position > 0)) return 0;
-    return position < static_cast<float>(count) ? static_cast<int>(position) : count - 1;
+    return position < count ? static_cast<int>(position) : count - 1;
 }
 
 float text_width(ImFont* font, const std::string& text) {

@@ -128,10 +128,8 @@ protected:
     static void SetUpTestSuite() { keep_freed_memory(); }
 };
 
-struct Size {
-    int tokens, dim, heads;
-};
-constexpr int k_heads = 8;
+/// Pages of small vectors, for which the C library keeps memory by thread.
+constexpr long k_few_pages = 8;
 
 /// What is kept: every head, or as the window does, one with ranges.
 const std::vector<Watched>& kinds() {
@@ -143,31 +141,29 @@ TEST_F(AllocationsTest, ABlockOfDotProductsAllocatesNothingOfOurs) {
     for (const int threads : {1, 2})
         for (const Watched& watched : kinds()) {
             const EvaluateOptions options{.threads = threads, .watched = watched};
-            const int few = Drag(sentence_of(128, 64, k_heads), options).allocations();
-            const int many = Drag(sentence_of(1024, 64, k_heads), options).allocations();
-            // Blocks that run at once each have rows of their own, for scores, masks and weights.
-            EXPECT_LE(many, few + (threads - 1) * 8) << threads << " threads, ranges " << watched.ranges;
+            const int few = Drag(sentence_of(128, 64, 8), options).allocations();
+            const int many = Drag(sentence_of(1024, 64, 8), options).allocations();
+            // Each thread has rows of its own: of scores, scaled and masked ones, weights, and lists of them.
+            constexpr int k_of_a_thread = 8;
+            EXPECT_LE(many, few + (threads - 1) * k_of_a_thread)
+                << threads << " threads, ranges " << watched.ranges;
         }
 }
 
 TEST_F(AllocationsTest, ANewSeedTouchesNoFreshMemory) {
-    constexpr long k_few = 8;
-    for (const Size size : {Size{8, 16, 1}, Size{64, 64, 8}, Size{1024, 64, 8}})
+    for (const Experiment& e : {sentence_of(8, 16, 1), sentence_of(64, 64, 8), sentence_of(1024, 64, 8)})
         for (const Watched& watched : kinds())
-            EXPECT_LE(
-                Drag(sentence_of(size.tokens, size.dim, size.heads), {.watched = watched}).fresh_pages(),
-                k_few)
-                << size.tokens << " tokens, ranges " << watched.ranges;
+            EXPECT_LE(Drag(e, {.watched = watched}).fresh_pages(), k_few_pages)
+                << e.attention.heads << " heads, d " << e.input.dim << ", ranges " << watched.ranges;
 }
 
 TEST_F(AllocationsTest, NoScoreAndNoNormalizationTouchesFreshMemory) {
-    constexpr long k_few = 8;
     for (const auto& [score, name] : choices<Score>())
         for (const auto& [normalizer, normalizer_name] : choices<Normalization>()) {
             Experiment e = sentence_of(96, 32, 2);
             e.attention.score = score;
             e.weighting.normalizer = normalizer;
-            EXPECT_LE(Drag(e, {}).fresh_pages(), k_few) << name << ", " << normalizer_name;
+            EXPECT_LE(Drag(e, {}).fresh_pages(), k_few_pages) << name << ", " << normalizer_name;
         }
 }
 
