@@ -42,9 +42,9 @@ inline bool guards_are_whole(const GpuValues& values) {
 /// it.
 inline GpuBackend* shared_gpu(std::string* why = nullptr) {
     static std::string reason;
-    static const std::unique_ptr<GpuBackend> backend = []() -> std::unique_ptr<GpuBackend> {
+    static const std::shared_ptr<GpuBackend> backend = []() -> std::shared_ptr<GpuBackend> {
         try {
-            return std::make_unique<GpuBackend>(make_egl_context(true), GpuOptions{.allocate = guarded_room});
+            return std::make_shared<GpuBackend>(make_egl_context(true), GpuOptions{.allocate = guarded_room});
         } catch (const Error& error) {
             reason = error.what();
             return nullptr;

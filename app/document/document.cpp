@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "app/document/readiness.h"
 #include "core/learn/training_run.h"
 #include "core/mechanism/mechanisms.h"
 #include "core/picture/shown_matrix.h"
@@ -288,6 +289,7 @@ void Document::prepare() {
         worker_.prepare_for(slot, pictures, shown.wants_gradients());
     };
     prepare_for(SlotName::live, shown.head);
+    just_changed_ |= live && live->trace && !follows_run_ && !is_ready(*live->trace, pictures);
     prepare_for(SlotName::beside, shown.head);
     if (session_.pinned) prepare_for(SlotName::pinned, session_.pinned->head);
 }

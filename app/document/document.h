@@ -246,7 +246,7 @@ private:
     static constexpr std::chrono::milliseconds k_longest_wait{40}, k_longest_wait_if_cpu_draws{200};
     std::chrono::milliseconds longest_wait_ = k_longest_wait;
     Patience patience_;
-    bool just_changed_ = false;  ///< the experiment, by a person, since the last update()
+    bool just_changed_ = false;  ///< what is on screen, by a person, since the last update()
     Comparer comparer_;
     Surveyor surveyor_;
     TileMaker tile_maker_;

@@ -27,7 +27,7 @@ void survey(const OverviewRequest& request, std::atomic<double>& part, const std
     };
     buffer.on_demand()->survey(head, progress, cancel);
     buffer.range(head);
-    buffer.percentiles(head);
+    for (const auto& each : choices<Pool>()) buffer.percentiles(head, each.value);
 }
 
 }  // namespace

@@ -35,15 +35,6 @@ bool is_drawn_as_mean(const Stage& stage) {
     return has_mean(stage) || is_mask;
 }
 
-/// Whether the trace is small enough to prepare every head and the mean.
-bool is_cheap(const Trace& trace) {
-    constexpr std::size_t k_few_cells = std::size_t{1} << 20;
-    std::size_t cells = 0;
-    for (const StageRecord& record : trace.records)
-        if (has_mean(*record.stage)) cells += record.stage->shape().size();
-    return trace.backend == BackendKind::cpu && cells <= k_few_cells;
-}
-
 /// Whether it is known what drawing a matrix needs. A card pools its values itself.
 bool is_ready(const Buffer& buffer, int head, bool percentiles) {
     if (buffer.on_demand()) return true;
@@ -54,6 +45,7 @@ bool is_ready(const Buffer& buffer, int head, bool percentiles) {
 /// Whether a stage is wanted, or was kept all the same.
 bool is_drawn(const Stage& stage, const WantedPictures& wanted) {
     if (!wanted.stage || wanted.stage == stage.info) return true;
+    if (stage.buffer.is_waiting()) return false;
     for (int h = 0; h < stage.shape().heads; ++h)
         if (stage.buffer.is_omitted(h)) return false;
     return true;
@@ -98,14 +90,6 @@ bool is_ready(const Trace& trace, const WantedPictures& wanted) {
 
 void make_ready(const Trace& trace, const WantedPictures& wanted, const std::stop_token& cancel) {
     constexpr std::size_t k_many_cells = std::size_t{1} << 17;  // fewer take less time than waking a thread
-    const bool cheap = is_cheap(trace);
-    const auto make_stage_ready = [&](const Stage& stage) {
-        stop_if_canceled(cancel);
-        make_ready(stage, wanted, cancel);
-        if (!cheap) return;
-        make_ready(stage, {{HeadChoice::Kind::mean}, wanted.percentiles}, cancel);
-        for (int h = 0; h < stage.shape().heads; ++h) make_ready(stage.buffer, h, wanted.percentiles);
-    };
     std::vector<const Stage*> stages;
     std::size_t cells = 0;
     for (const StageRecord& record : trace.records) stages.push_back(record.stage.get());
@@ -114,7 +98,8 @@ void make_ready(const Trace& trace, const WantedPictures& wanted, const std::sto
         if (!stage->buffer.known_range()) cells += stage->shape().size();
     const auto make = [&](std::ptrdiff_t index) {
         const Stage& stage = *stages[static_cast<std::size_t>(index)];
-        make_stage_ready(stage);
+        stop_if_canceled(cancel);
+        make_ready(stage, wanted, cancel);
         const bool masks =
             stage.part == StageKey::Part::value && stage.info->role == StageRole::masked_scores;
         if (masks) find_fully_masked(trace, stage.buffer);

@@ -38,9 +38,9 @@ struct Wanted {
     bool operator==(const Wanted&) const = default;
 };
 
-/// What evaluate() is to find out, and what it keeps of stages of at least so many cells; gradients read all.
-Watched watched(const Wanted& wanted, std::size_t least_cells) {
-    Watched result{.ranges = true, .least_cells = least_cells};
+/// What evaluate() is to find out and to keep; gradients read all.
+Watched watched(const Wanted& wanted) {
+    Watched result{.ranges = true};
     if (wanted.gradients) return result;
     const WantedPictures& pictures = wanted.pictures;
     result.stage = pictures.stage;
@@ -280,7 +280,9 @@ void Worker::Shared::wait() const {
 
 bool Worker::Shared::wait_for(SlotName slot, std::chrono::milliseconds limit) const {
     std::unique_lock lock(mutex_);
-    return changed_.wait_for(lock, limit, [&] { return !work(slot).asked && running_ != slot; });
+    const Work& own = work(slot);
+    return changed_.wait_for(lock, limit,
+                             [&] { return !own.asked && !own.prepares && running_ != slot; });
 }
 
 /// Whether the running evaluation is expected to end within a moment, judged by the slowest of the same
@@ -451,7 +453,7 @@ WorkResult Worker::Shared::evaluate_newest(std::unique_lock<std::mutex>& lock, S
     EvaluateOptions options = options_;
     options.cancel = cancel_.get_token();
     options.backend = card.get();
-    options.watched = watched(wanted, options_.watched.least_cells);
+    options.watched = watched(wanted);
     lock.unlock();
     WorkResult result{.slot = slot};
     std::string lost, notice;

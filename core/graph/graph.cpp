@@ -28,16 +28,21 @@ const GraphValue* Graph::find(StageKey key) const {
     return found == values.end() ? nullptr : &*found;
 }
 
-Graph part_for(const Graph& graph, std::span<const StageInfo* const> stages) {
+std::vector<bool> nodes_for(const Graph& graph, std::span<const StageInfo* const> stages) {
     std::vector<bool> needed(graph.nodes.size(), false);
     for (const GraphValue& value : graph.values)
         if (std::ranges::find(stages, value.key.stage) != stages.end())
             needed[static_cast<std::size_t>(value.node)] = true;
-    if (std::ranges::find(needed, true) == needed.end()) return graph;
     for (std::size_t node = needed.size(); node-- > 0;)
         if (needed[node])
             for (const int input : graph.nodes[node].inputs)
                 needed[static_cast<std::size_t>(graph.values[static_cast<std::size_t>(input)].node)] = true;
+    return needed;
+}
+
+Graph part_for(const Graph& graph, std::span<const StageInfo* const> stages) {
+    const std::vector<bool> needed = nodes_for(graph, stages);
+    if (std::ranges::find(needed, true) == needed.end()) return graph;
     Graph part = graph;
     part.nodes.clear();
     part.values.clear();

@@ -39,8 +39,10 @@ struct Graph {
     const GraphValue* find(StageKey key) const;
 };
 
-/// The part of a graph that these stages, in every layer, are computed from, and they themselves; all of it
-/// if it has none of them.
+/// Which nodes these stages, in every layer, are computed from or results of; none if the graph has none of
+/// them.
+std::vector<bool> nodes_for(const Graph& graph, std::span<const StageInfo* const> stages);
+/// The part of a graph that is nodes_for() these stages; all of it if it has none of them.
 Graph part_for(const Graph& graph, std::span<const StageInfo* const> stages);
 
 /// Bytes of a value, including what pictures derive from it: pooled levels, and the mean over the heads.

@@ -148,8 +148,8 @@ private:
 
 /// Whether values of this head are kept.
 bool keeps(const PassNode& node, const Shape& shape, int head, const Watched& watched) {
-    const bool is_large = is_of_pairs(*node.key.stage) && shape.size() >= watched.least_cells;
-    if (!is_large || node.is_read_outside) return true;
+    if (node.waits) return false;
+    if (!is_of_pairs(*node.key.stage) || node.is_read_outside) return true;
     return (!watched.stage || watched.stage == node.key.stage) &&
            (!watched.head || head == std::min(*watched.head, shape.heads - 1));
 }
@@ -204,7 +204,8 @@ public:
 
     std::vector<PassResult> run() {
         const Clock::time_point start = Clock::now();
-        for_row_blocks(loop_, [&](RowBlock block) { compute(block); });
+        if (!std::ranges::all_of(nodes_, &PassNode::waits))
+            for_row_blocks(loop_, [&](RowBlock block) { compute(block); });
         const double milliseconds = std::chrono::duration<double, std::milli>(Clock::now() - start).count();
         double total = 1;  // never 0
         for (const PartialResult& each : results_) total += static_cast<double>(*each.nanoseconds);
@@ -228,7 +229,7 @@ private:
 
     void expect_facts(std::size_t n) {
         PartialResult& own = results_[n];
-        if (!options_.watched.ranges) return;
+        if (!options_.watched.ranges || nodes_[n].waits) return;
         own.ranges.resize(static_cast<std::size_t>(loop_.heads * loop_.blocks_per_head()));
         if (nodes_[n].key.stage->role == StageRole::masked_scores)
             own.facts.row_largest.assign(static_cast<std::size_t>(loop_.heads),
@@ -243,6 +244,10 @@ private:
         rows_of.reserve(nodes_.size());
         PassingRows passing = take_memory();
         for (std::size_t n = 0; n < nodes_.size(); ++n) {
+            if (nodes_[n].waits) {
+                rows_of.emplace_back(nullptr, 0, 0);
+                continue;
+            }
             const Clock::time_point start = Clock::now();
             inputs.clear();
             for (const PassNode::Input& input : nodes_[n].inputs) {

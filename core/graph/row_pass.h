@@ -26,6 +26,7 @@ struct PassNode {
     std::shared_ptr<const Op> op;
     std::vector<Input> inputs;
     bool is_read_outside = false;  ///< of the pass, by a node that reads all heads
+    bool waits = false;  ///< until something asks for its result; then what reads it in the pass waits, too
 };
 
 /// What a pass computed, in the order of its nodes.
@@ -36,7 +37,7 @@ struct PassResult {
 };
 
 /// Computes the results of a pass, bit for bit as forward() computes each alone. Where `options.watched`
-/// says so, ranges are found on the way, and large results of pairs that only the pass reads keep what is
+/// says so, ranges are found on the way, and results of pairs that only the pass reads keep what is
 /// watched alone; other values are computed again when they are asked for. Throws Canceled.
 std::vector<PassResult> run_pass(const std::vector<PassNode>& nodes, const EvaluateOptions& options);
 

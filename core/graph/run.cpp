@@ -22,6 +22,13 @@ bool same(const Buffer& a, const Buffer& b) {
     return std::memcmp(left.data(), right.data(), left.size_bytes()) == 0;
 }
 
+Tensor copied(const DeviceValues& values) {
+    Tensor copy(values.shape());
+    for (int h = 0; h < values.shape().heads; ++h)
+        values.read(h, 0, values.shape().rows, copy.head(h).data());
+    return copy;
+}
+
 class Run {
 public:
     Run(const Graph& graph, const Trace& previous, const EvaluateOptions& options)
@@ -29,10 +36,12 @@ public:
           previous_(previous),
           options_(options),
           on_demand_(on_demand_values(graph, options.on_demand)),
+          waits_(graph.nodes.size(), false),
           records_(graph.values.size()) {
         for (std::size_t value = 0; value < graph.values.size(); ++value)
             if (graph.values[value].result == 0) first_values_.push_back(value);
         first_values_.push_back(graph.values.size());
+        if (options.watched.stage) let_wait(options.watched.stage);
     }
 
     /// Records in the order of the graph's values.
@@ -43,7 +52,7 @@ public:
         };
         for (const std::vector<int>& pass : row_passes(graph_, may_join)) {
             stop_if_canceled(options_.cancel);
-            if (pass.size() == 1)
+            if (pass.size() == 1 && !(waits(pass[0]) && may_join(pass[0])))
                 add(pass[0]);
             else
                 add_together(pass);
@@ -54,8 +63,25 @@ public:
 private:
     const GraphNode& node_of(int node) const { return graph_.nodes[static_cast<std::size_t>(node)]; }
     std::size_t first_value(int node) const { return first_values_[static_cast<std::size_t>(node)]; }
+    bool waits(int node) const { return waits_[static_cast<std::size_t>(node)]; }
     bool is_on_card(const Op& op) const { return options_.backend && options_.backend->computes(op); }
     const StageRecord* old(std::size_t value) const { return previous_.record(graph_.values[value].key); }
+
+    /// Lets nodes wait that neither this stage reads nor what tells which pairs and rows are closed. Draws, which
+    /// have an order, and nodes of several results do not wait, and nothing that these read.
+    void let_wait(const StageInfo* watched) {
+        std::vector<const StageInfo*> read{watched};
+        for (std::size_t value = 0; value < graph_.values.size(); ++value) {
+            const StageInfo* const stage = graph_.values[value].key.stage;
+            const int node = graph_.values[value].node;
+            const bool closes = stage->role == StageRole::mask || stage->role == StageRole::masked_scores;
+            const bool cannot_wait = node_of(node).inputs.empty() ||
+                                     first_value(node + 1) - first_value(node) > 1 || on_demand_[value];
+            if (closes || cannot_wait) read.push_back(stage);
+        }
+        waits_ = nodes_for(graph_, read);
+        waits_.flip();
+    }
 
     /// The node's inputs; nullptr for those that are not computed yet.
     std::vector<StagePtr> inputs_of(const GraphNode& node) const {
@@ -91,7 +117,9 @@ private:
         const std::shared_ptr<const Op>& op = node_of(node).op;
         const Clock::time_point start = Clock::now();
         std::vector<Buffer> results;
-        if (on_demand_[first])
+        if (waits(node))
+            results.push_back(waiting(op, inputs));
+        else if (on_demand_[first])
             results.emplace_back(compute_on_demand(op, inputs, mask_for(graph_.values[first].key),
                                                    options_.on_demand, card_of_regions()));
         else
@@ -111,7 +139,7 @@ private:
     /// Whether a node that is not of the chain reads a value.
     bool is_read_outside(std::size_t value, const std::vector<int>& chain) const {
         for (int node = 0; node < static_cast<int>(graph_.nodes.size()); ++node)
-            if (std::ranges::find(chain, node) == chain.end() &&
+            if (!waits(node) && std::ranges::find(chain, node) == chain.end() &&
                 std::ranges::find(node_of(node).inputs, static_cast<int>(value)) !=
                     node_of(node).inputs.end())
                 return true;
@@ -129,7 +157,8 @@ private:
             PassNode own{graph_.values[first_value(index)].key,
                          node.op,
                          {},
-                         is_read_outside(first_value(index), chain)};
+                         is_read_outside(first_value(index), chain),
+                         waits(index)};
             for (std::size_t i = 0; i < inputs.size(); ++i) {
                 const auto earlier = std::ranges::find(values, static_cast<std::size_t>(node.inputs[i]));
                 own.inputs.push_back(
@@ -164,6 +193,26 @@ private:
         return regions_;
     }
 
+    /// The result of an operation that is computed when something asks for it, by the card if it still can.
+    Buffer waiting(const std::shared_ptr<const Op>& op, const std::vector<StagePtr>& inputs) const {
+        std::vector<Shape> read;
+        for (const StagePtr& input : inputs) read.push_back(input->shape());
+        const Shape shape = shapes(*op, read).front();
+        std::weak_ptr<Backend> card;
+        if (is_on_card(*op)) card = options_.backend->weak_from_this();
+        return {shape, [op, inputs, card, shape] {
+                    std::vector<const Buffer*> buffers;
+                    for (const StagePtr& input : inputs) {
+                        if (input->buffer.is_waiting()) input->buffer.host();  // not by the card's own thread
+                        buffers.push_back(&input->buffer);
+                    }
+                    if (const std::shared_ptr<Backend> backend = card.lock())
+                        if (const auto values = backend->compute(*op, buffers, {})) return copied(*values);
+                    DrawSequence none;
+                    return std::move(forward(*op, {buffers, none}).front());
+                }};
+    }
+
     std::vector<Buffer> compute(const Op& op, const std::vector<StagePtr>& inputs) {
         std::vector<const Buffer*> buffers;
         for (const StagePtr& input : inputs) buffers.push_back(&input->buffer);
@@ -182,6 +231,7 @@ private:
     const Trace& previous_;
     const EvaluateOptions& options_;
     const std::vector<bool> on_demand_;  ///< by value
+    std::vector<bool> waits_;            ///< by node, until something asks for its results
     std::shared_ptr<RegionBackend> regions_;
     DrawSequence draws_;
     std::vector<StageRecord> records_;       ///< by value; without a stage until it is computed

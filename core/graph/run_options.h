@@ -21,13 +21,13 @@ struct OnDemandSizes {
                                       << 16;  ///< of a region; smaller ones are faster on the CPU
 };
 
-/// What is read right after the evaluation. Stages of pairs of at least `least_cells` keep nothing else,
-/// unless an operation needs it.
+/// What is read right after the evaluation. Other heads of stages of pairs, and with a `stage` other stages
+/// of pairs, are not kept unless an operation needs all of them. What the stage, masks and masked scores are not
+/// computed from waits until something asks for it.
 struct Watched {
     bool ranges = false;               ///< of masks and of stages that a pass computes
     std::optional<int> head = {};      ///< from 0; nullopt: all
     const StageInfo* stage = nullptr;  ///< in any layer; nullptr: all
-    std::size_t least_cells = std::size_t{1} << 23;
 };
 
 /// Settings that decide how evaluate computes and which stages, never a number.

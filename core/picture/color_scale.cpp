@@ -59,8 +59,8 @@ struct Computed {
         return shown_matrix(stage, head);
     }
     static const ValueRange* range(const ShownMatrix& shown) { return &shown.range(); }
-    static const std::pair<float, float>* percentiles(const ShownMatrix& shown) {
-        return &shown.buffer->percentiles(shown.head);
+    static const std::pair<float, float>* percentiles(const ShownMatrix& shown, Pool pool) {
+        return &shown.buffer->percentiles(shown.head, pool);
     }
 };
 
@@ -70,8 +70,8 @@ struct Known {
         return known_matrix(stage, head);
     }
     static const ValueRange* range(const ShownMatrix& shown) { return shown.buffer->known_range(shown.head); }
-    static const std::pair<float, float>* percentiles(const ShownMatrix& shown) {
-        return shown.buffer->known_percentiles(shown.head);
+    static const std::pair<float, float>* percentiles(const ShownMatrix& shown, Pool pool) {
+        return shown.buffer->known_percentiles(shown.head, pool);
     }
 };
 
@@ -97,10 +97,11 @@ std::optional<std::vector<ShownMatrix>> matrices_of(const Trace& trace, const St
     return matrices;
 }
 
-/// The values that a range stands for; nullopt if a fact about them is not known.
+/// The values that the range which is chosen stands for; nullopt if a fact about them is not known.
 template <class Facts>
 std::optional<Interval> values_of(const Trace& trace, const Stage& stage, const HeadChoice& head,
-                                  RangeChoice::Kind kind) {
+                                  const Presentation& presentation) {
+    const RangeChoice::Kind kind = kind_for(stage, presentation.range.kind);
     if (kind == RangeChoice::Kind::automatic) return Interval{0, 1, false};
     const std::optional<std::vector<ShownMatrix>> matrices = matrices_of<Facts>(trace, stage, head, kind);
     if (!matrices) return std::nullopt;
@@ -111,7 +112,7 @@ std::optional<Interval> values_of(const Trace& trace, const Stage& stage, const 
         result.add(*range);
     }
     if (kind != RangeChoice::Kind::percentile || result.empty) return result;
-    const std::pair<float, float>* ends = Facts::percentiles(matrices->front());
+    const std::pair<float, float>* ends = Facts::percentiles(matrices->front(), pooling_of(*stage.info, presentation));
     return ends ? std::optional(Interval{ends->first, ends->second, false}) : std::nullopt;
 }
 
@@ -202,10 +203,10 @@ namespace {
 /// The interval of values that the scale is for, before it is fitted to the unit.
 template <class Facts>
 std::optional<Interval> interval_of(const Trace& trace, const Stage& stage, const HeadChoice& head,
-                                    const RangeChoice& range) {
-    if (range.kind == RangeChoice::Kind::fixed) return fixed_interval(range);
+                                    const Presentation& presentation) {
+    if (presentation.range.kind == RangeChoice::Kind::fixed) return fixed_interval(presentation.range);
     if (stage.info->unit == Unit::boolean) return Interval{0, 1, false};
-    return values_of<Facts>(trace, stage, head, kind_for(stage, range.kind));
+    return values_of<Facts>(trace, stage, head, presentation);
 }
 
 ColorScale scale_for(Interval interval, Unit unit, const Presentation& presentation) {
@@ -234,13 +235,13 @@ ColorScale scale_for(Interval interval, Unit unit, const Presentation& presentat
 
 ColorScale color_scale(const Trace& trace, const Stage& stage, const HeadChoice& head,
                        const Presentation& presentation) {
-    return scale_for(*interval_of<Computed>(trace, stage, head, presentation.range), stage.info->unit,
+    return scale_for(*interval_of<Computed>(trace, stage, head, presentation), stage.info->unit,
                      presentation);
 }
 
 std::optional<ColorScale> known_color_scale(const Trace& trace, const Stage& stage, const HeadChoice& head,
                                             const Presentation& presentation) {
-    const std::optional<Interval> interval = interval_of<Known>(trace, stage, head, presentation.range);
+    const std::optional<Interval> interval = interval_of<Known>(trace, stage, head, presentation);
     return interval ? std::optional(scale_for(*interval, stage.info->unit, presentation)) : std::nullopt;
 }
 

@@ -146,7 +146,8 @@ struct Buffer::State {
     struct Head {
         Fact<ValueRange> range;
         Fact<std::vector<Tensor>> pyramid;  ///< levels 1, 2, …
-        Fact<std::pair<float, float>> percentiles;
+        Fact<std::pair<float, float>> percentiles;          ///< of the values, or of the strongest of blocks
+        Fact<std::pair<float, float>> percentiles_of_means;  ///< of blocks of values on demand
         Fact<std::vector<float>> row_largest;
         Fact<std::vector<float>> column_largest;
         Fact<std::optional<Tensor>> transposed;
@@ -174,6 +175,11 @@ struct Buffer::State {
     }
 
     Head& of_head(int index) { return head.at(static_cast<std::size_t>(index)); }
+
+    Fact<std::pair<float, float>>& percentiles(int index, Pool pool) {
+        Head& own = of_head(index);
+        return on_demand && pool == Pool::mean ? own.percentiles_of_means : own.percentiles;
+    }
 
     /// Whether the values of a head can be read.
     bool has_head(int index) { return is_here || (omitted && of_head(index).is_here); }
@@ -203,8 +209,8 @@ struct Buffer::State {
         if (on_demand) require_part(shape.size() + k_largest_part);
         std::call_once(host_once, [&] {
             if (values) return;
-            Tensor copy(shape);
-            for (int h = 0; h < shape.heads; ++h)
+            Tensor copy = later ? later() : Tensor(shape);
+            for (int h = 0; !later && h < shape.heads; ++h)
                 if (omitted)
                     copy.head(h) = values_of_head(h);
                 else
@@ -219,6 +225,7 @@ struct Buffer::State {
     std::once_flag host_once;
     std::optional<Tensor> values;       ///< absent until host() where the truth is on the card or by head
     std::atomic<bool> is_here = false;  ///< whether `values` can be read
+    std::function<Tensor()> later;  ///< what host() computes
     std::shared_ptr<const OmittedHeads> omitted;
     bool is_on_device = false;
     mutable std::mutex device_mutex;
@@ -246,6 +253,11 @@ Buffer::Buffer(const Shape& shape, std::vector<std::optional<Tensor>> kept,
         state_->head[h].values = std::move(kept[h]);
     }
     state_->set(std::move(facts));
+}
+
+Buffer::Buffer(const Shape& shape, std::function<Tensor()> compute)
+    : state_(std::make_unique<State>(shape)) {
+    state_->later = std::move(compute);
 }
 
 Buffer::Buffer(std::shared_ptr<const DeviceValues> values)
@@ -277,6 +289,7 @@ ConstColumnsView Buffer::transposed(
 
 bool Buffer::is_on_device() const { return state_->is_on_device; }
 bool Buffer::is_here() const { return state_->is_here; }
+bool Buffer::is_waiting() const { return state_->later && !state_->is_here; }
 bool Buffer::is_omitted(int head) const { return state_->omitted && !state_->has_head(head); }
 
 std::shared_ptr<const Matrix> Buffer::omitted_block(int head, int block) const {
@@ -331,7 +344,7 @@ float Buffer::at(int head, int row, int column) const {
 /// row.
 bool Buffer::has_whole_heads(int head) const {
     constexpr std::size_t k_few_numbers = 1 << 16;
-    return state_->has_head(head) || shape().size() <= k_few_numbers;
+    return state_->has_head(head) || is_waiting() || shape().size() <= k_few_numbers;
 }
 
 int Buffer::rows_at_once() const {
@@ -370,7 +383,8 @@ Eigen::VectorXf Buffer::column(int head, int column) const {
 
 Matrix Buffer::rows(int head, int first, int count) const {
     assert(first >= 0 && count >= 0 && first + count <= shape().rows);
-    if (state_->is_here || state_->omitted) return this->head(head).middleRows(first, count);
+    if (state_->is_here || is_waiting() || state_->omitted)
+        return this->head(head).middleRows(first, count);
     if (on_demand())
         state_->require_part(static_cast<std::size_t>(count) * static_cast<std::size_t>(shape().columns));
     Matrix numbers(count, shape().columns);
@@ -409,7 +423,7 @@ const ValueRange* Buffer::known_range() const {
     return on_demand() ? &range() : state_->all.known();
 }
 
-Matrix Buffer::strongest_blocks(int head) const {
+Matrix Buffer::blocks(int head, Pool pool) const {
     constexpr std::size_t k_most = std::size_t{1} << 20;
     on_demand()->survey(head, {}, {});
     const auto pooled = [](int size, int level) { return ((size - 1) >> level) + 1; };
@@ -418,12 +432,12 @@ Matrix Buffer::strongest_blocks(int head) const {
         return Region{0, 0, pooled(shape().rows, level), pooled(shape().columns, level)};
     };
     while (region().size() > k_most) ++level;
-    return on_demand()->tile(head, level, Pool::dominant, region(), {});
+    return on_demand()->tile(head, level, pool, region(), {});
 }
 
-const std::pair<float, float>& Buffer::percentiles(int head) const {
-    return state_->of_head(head).percentiles.get([&] {
-        const Matrix values = on_demand() ? strongest_blocks(head) : rows(head, 0, shape().rows);
+const std::pair<float, float>& Buffer::percentiles(int head, Pool pool) const {
+    return state_->percentiles(head, pool).get([&] {
+        const Matrix values = on_demand() ? blocks(head, pool) : rows(head, 0, shape().rows);
         std::vector<float> finite;
         finite.reserve(static_cast<std::size_t>(values.size()));
         for (const float each : std::span(values.data(), static_cast<std::size_t>(values.size())))
@@ -438,8 +452,8 @@ const std::pair<float, float>& Buffer::percentiles(int head) const {
     });
 }
 
-const std::pair<float, float>* Buffer::known_percentiles(int head) const {
-    return state_->of_head(head).percentiles.known();
+const std::pair<float, float>* Buffer::known_percentiles(int head, Pool pool) const {
+    return state_->percentiles(head, pool).known();
 }
 
 const std::vector<float>& Buffer::row_largest(int head) const {

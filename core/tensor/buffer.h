@@ -109,7 +109,7 @@ struct HeadFacts {
 };
 
 /// Immutable values of one stage, heads × rows × columns, in this machine's memory, on a graphics card, or
-/// computed on demand. In memory, some heads may be computed again when they are first asked for. A caller
+/// computed on demand. In memory, all values, or some heads, may be computed when they are first asked for. A caller
 /// that needs a part asks for it: a cell, a row, some rows, a column, or a pooled level; only host() copies
 /// everything from a card. Facts about the values (ranges, largest values, mean, pooled levels) are cached
 /// beside them: the first call computes a fact, which reads all values of a head, while other callers wait. A
@@ -125,6 +125,8 @@ public:
     /// `kept`: the values of each head, 1 × rows × columns, or nullopt, where `omitted` computes them.
     Buffer(const Shape& shape, std::vector<std::optional<Tensor>> kept,
            std::shared_ptr<const OmittedHeads> omitted, HeadFacts facts);
+    /// Values of this shape that `compute` computes when something first asks for them.
+    Buffer(const Shape& shape, std::function<Tensor()> compute);
     explicit Buffer(std::shared_ptr<const DeviceValues> values);
     explicit Buffer(std::shared_ptr<const OnDemandValues> values);
     Buffer(Buffer&&) noexcept;
@@ -139,6 +141,8 @@ public:
     /// writes at the first.
     ConstColumnsView transposed(
         int head, const std::function<void(const ConstMatrixView& from, ColumnsView to)>& transpose) const;
+    /// Whether nothing has asked for values that are computed only then.
+    bool is_waiting() const;
     /// Whether the values of a head were not kept, and nothing has asked for all of them.
     bool is_omitted(int head) const;
     /// A block of rows of an omitted head, computed or kept from a moment ago.
@@ -179,10 +183,11 @@ public:
     const ValueRange* known_range() const;
 
     /// The 1st and the 99th percentile of the finite values of one head, by the nearest rank; 0 and 0 where
-    /// none is finite. Of values on demand those of the strongest values of the finest kept level that has up
-    /// to 2²⁰ cells.
-    const std::pair<float, float>& percentiles(int head) const;
-    const std::pair<float, float>* known_percentiles(int head) const;  ///< nullptr: not known yet
+    /// none is finite. Of values on demand those of the cells, pooled so, of the finest kept level that has up
+    /// to 2²⁰ of them.
+    const std::pair<float, float>& percentiles(int head, Pool pool = Pool::dominant) const;
+    const std::pair<float, float>* known_percentiles(
+        int head, Pool pool = Pool::dominant) const;  ///< nullptr: not known yet
 
     /// The largest value of each row of one head: NaN if the row contains one, −∞ if it contains nothing
     /// else.
@@ -207,7 +212,7 @@ private:
     struct State;
     bool has_whole_heads(int head) const;
     int rows_at_once() const;
-    Matrix strongest_blocks(int head) const;
+    Matrix blocks(int head, Pool pool) const;
     std::shared_ptr<const Matrix> rows_around(int head, int row) const;
     std::unique_ptr<State> state_;
 };

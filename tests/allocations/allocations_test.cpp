@@ -133,7 +133,7 @@ constexpr long k_few_pages = 8;
 
 /// What is kept: every head, or as the window does, one with ranges.
 const std::vector<Watched>& kinds() {
-    static const std::vector<Watched> all = {{}, {.ranges = true, .head = 0, .least_cells = 1 << 12}};
+    static const std::vector<Watched> all = {{}, {.ranges = true, .head = 0}};
     return all;
 }
 

@@ -94,10 +94,20 @@ TEST_F(DocumentTest, WhatIsOnShowIsComputedAgainWhileTheSentenceIsEmpty) {
     EXPECT_EQ(document.trace()->experiment, before->experiment);
 }
 
-TEST_F(DocumentTest, MeansOfFewCellsAreThereWhenTheyAreChosen) {
+/// A frame waits for what takes less than a moment: at the first attempt, unless the machine is busy.
+TEST_F(DocumentTest, AHeadOfFewCellsIsThereInTheFrameInWhichItIsChosen) {
     set([](Experiment& e) { e.attention.heads = 2; });
     settle();
-    EXPECT_TRUE(document.trace()->find("weights"_stage)->buffer.known_mean());
+    document.share_cpu_with_drawing();
+    const Buffer& weights = document.trace()->find("weights"_stage)->buffer;
+    EXPECT_TRUE(weights.is_omitted(1));
+    document.change([](Session& s) { s.presentation.head = {HeadChoice::Kind::one, 1}; });
+    document.update();
+    EXPECT_FALSE(weights.is_omitted(1));
+    EXPECT_FALSE(weights.known_mean());
+    document.change([](Session& s) { s.presentation.head = {HeadChoice::Kind::mean}; });
+    document.update();
+    EXPECT_TRUE(weights.known_mean());
 }
 
 TEST_F(DocumentTest, MeansAreComputedWhenTheyAreChosen) {

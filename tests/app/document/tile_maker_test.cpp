@@ -77,7 +77,8 @@ TEST(OverviewMakerTest, ItSurveysWhatWasAskedForLastAndKeepsFourSurveys) {
         maker.wait();
         EXPECT_TRUE(maker.update());
         EXPECT_EQ(maker.known()->head, head);
-        EXPECT_NE(weights->buffer.known_percentiles(head), nullptr);
+        for (const auto& [pool, name] : choices<Pool>())
+            EXPECT_NE(weights->buffer.known_percentiles(head, pool), nullptr) << name;
     }
     for (int head = 0; head < 6; ++head)
         EXPECT_EQ(weights->buffer.on_demand()->is_surveyed(head), head >= 2) << head;

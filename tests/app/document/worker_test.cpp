@@ -183,7 +183,7 @@ Experiment with_two_heads_and_a_loss() {
 
 TEST(WorkerTest, GradientsThatAreWantedComeWithTheTrace) {
     Worker worker({}, {});
-    worker.prepare_for(SlotName::live, {}, true);
+    worker.prepare_for(SlotName::live, {{HeadChoice::Kind::mean}}, true);
     worker.request(SlotName::live, with_two_heads_and_a_loss());
     worker.wait();
     const auto result = worker.take();
@@ -215,19 +215,6 @@ TEST(WorkerTest, GradientsThatAreWantedLaterAreDeliveredWithTheSameStages) {
     worker.prepare_for(SlotName::live, {}, false);
     worker.prepare_for(SlotName::live, {}, true);
     EXPECT_FALSE(worker.busy(SlotName::live)) << "they are there";
-}
-
-TEST(WorkerTest, OfSmallTracesEveryHeadIsReady) {
-    Worker worker({}, {});
-    Experiment e = seeded(1);
-    e.attention.heads = 2;
-    worker.request(SlotName::live, e);
-    worker.wait();
-    ASSERT_TRUE(worker.take());
-    for (const HeadChoice head : {HeadChoice{HeadChoice::Kind::mean}, HeadChoice{HeadChoice::Kind::one, 1}}) {
-        worker.prepare_for(SlotName::live, {head});
-        EXPECT_FALSE(worker.busy(SlotName::live));
-    }
 }
 
 TEST(WorkerTest, StoppedIsSaidWithoutWaitingForWhatDoesNotStop) {

@@ -576,8 +576,6 @@ TEST(ExportTest, CustomScoresOfAVeryLongTextAreInMemoryAndNotSurveyed) {
 
 TEST(ExportTest, OnlyWhatAFileReadsIsComputed) {
     constexpr std::size_t k_largest = 100'000;  // bytes of an example
-    EvaluateOptions every_size;
-    every_size.watched.least_cells = 0;
     std::size_t fewer = 0;
     std::set<MechanismKind> mechanisms_seen;
     for (const auto& [name, example] : all_examples())
@@ -597,7 +595,7 @@ TEST(ExportTest, OnlyWhatAFileReadsIsComputed) {
                                             .head = {HeadChoice::Kind::one, 0},
                                             .formats = {FileFormat::svg, FileFormat::json}};
                 const Trace part =
-                    evaluate(session.experiment, {}, reading_only(every_size, session, request));
+                    evaluate(session.experiment, {}, reading_only({}, session, request));
                 fewer += whole.records.size() - part.records.size();
                 const std::vector<ExportItem> items = plan_export(whole, request),
                                               of_part = plan_export(part, request);

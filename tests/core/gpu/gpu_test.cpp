@@ -446,6 +446,39 @@ TEST_F(GpuTest, CancelingStopsAndLeavesTheCardUsable) {
     ASSERT_NO_FATAL_FAILURE(compare({}, gpu_));
 }
 
+TEST_F(GpuTest, WhatNothingLooksAtIsComputedByTheCardWhenItIsAskedFor) {
+    Experiment e;
+    e.attention.heads = 2;
+    e.attention.output_projection = true;
+    e.attention.block = Block::post_norm;
+    const Trace whole = evaluate(e);
+    const EvaluateOptions options{.backend = gpu_, .watched = {.ranges = true, .stage = "weights"_stage}};
+    for (const StageInfo* const first : {"context"_stage, "norm_2"_stage}) {
+        const Trace trace = evaluate(e, {}, options);
+        EXPECT_TRUE(trace.find("weights"_stage)->buffer.is_on_device());
+        EXPECT_TRUE(trace.find(first)->buffer.is_waiting());
+        for (const StageInfo* const stage : {first, "output"_stage, "norm_2"_stage}) {
+            const auto truth = whole.find(stage)->buffer.host().values(),
+                       values = trace.find(stage)->buffer.host().values();
+            ASSERT_EQ(values.size(), truth.size());
+            for (std::size_t i = 0; i < truth.size(); ++i)
+                EXPECT_NEAR(values[i], truth[i], k_rounding * std::max(1.0f, std::abs(truth[i])))
+                    << stage->name;
+        }
+    }
+}
+
+TEST_F(GpuTest, TheProcessorComputesWhatWaitedForACardThatIsGone) {
+    Trace trace;
+    {
+        const auto own = std::make_shared<GpuBackend>(make_egl_context());
+        trace = evaluate({}, {}, {.backend = own.get(), .watched = {.stage = "weights"_stage}});
+    }
+    const Buffer& context = trace.find("context"_stage)->buffer;
+    ASSERT_TRUE(context.is_waiting());
+    EXPECT_NEAR(context.at(0, 2, 1), evaluate({}).find("context"_stage)->buffer.at(0, 2, 1), k_rounding);
+}
+
 TEST_F(GpuTest, ValuesOutliveTheirBackend) {
     Trace trace;
     {

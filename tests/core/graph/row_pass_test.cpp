@@ -126,7 +126,7 @@ TEST(RowPassTest, EveryNodeIsComputedOnceAndAfterItsInputs) {
 }
 
 EvaluateOptions watching(std::optional<int> head) {
-    return {.watched = {.ranges = true, .head = head, .least_cells = 0}};
+    return {.watched = {.ranges = true, .head = head}};
 }
 
 TEST(RowPassTest, RangesAndLargestValuesAreThoseOfTheValues) {
@@ -177,6 +177,69 @@ TEST(RowPassTest, OmittedHeadsAreComputedWhenTheyAreAskedFor) {
         }
     }
     EXPECT_GT(omitted, 100);
+}
+
+/// For every stage of every experiment: nothing else is looked at.
+TEST(RowPassTest, WhatNothingLooksAtWaitsAndIsTheSameThen) {
+    std::size_t waiting = 0, omitted = 0;
+    const std::vector<Experiment>& experiments = many_experiments();
+    for (std::size_t i = 0; i < experiments.size(); i += 3) {
+        const Trace whole = evaluate(experiments[i]);
+        std::set<const StageInfo*> stages;
+        for (const StageRecord& record : whole.records) stages.insert(record.stage->info);
+        for (const StageInfo* const stage : stages) {
+            const Trace part =
+                evaluate(experiments[i], {}, {.watched = {.ranges = true, .stage = stage}});
+            ASSERT_EQ(whole.records.size(), part.records.size());
+            for (const StageRecord& record : part.records) {
+                const Buffer& buffer = record.stage->buffer;
+                waiting += buffer.is_waiting() ? 1 : 0;
+                omitted += buffer.is_omitted(0) ? 1 : 0;
+                if (record.stage->info != stage && record.stage->info->role != StageRole::mask) continue;
+                EXPECT_FALSE(buffer.is_waiting() || buffer.is_omitted(0)) << record.stage->name();
+            }
+            // In turn from the first to the last and from the last to the first, which others are computed for.
+            const std::size_t count = whole.records.size();
+            for (std::size_t each = 0; each < count; ++each) {
+                const std::size_t at = i % 2 == 0 ? each : count - 1 - each;
+                EXPECT_TRUE(same_bits(whole.records[at].stage->buffer, part.records[at].stage->buffer))
+                    << whole.records[at].stage->name() << " while " << stage->name << " is watched";
+                EXPECT_FALSE(part.records[at].stage->buffer.is_waiting());
+            }
+        }
+    }
+    EXPECT_GT(waiting, 1000u);
+    EXPECT_GT(omitted, 1000u);
+}
+
+TEST(RowPassTest, WhatTheWeightsDoNotNeedWaitsForWhoeverAsks) {
+    Experiment experiment = long_sentence(150, 4);
+    experiment.attention.output_projection = true;
+    experiment.attention.block = Block::post_norm;
+    const Trace whole = evaluate(experiment);
+    const StageInfo* const last = "norm_2"_stage;
+    const Buffer& all = whole.find(last)->buffer;
+    const auto expect = [&](const auto& read) {
+        const Trace trace = evaluate(experiment, {}, {.watched = {.stage = "weights"_stage}});
+        const Buffer& some = trace.find(last)->buffer;
+        ASSERT_TRUE(some.is_waiting() || some.is_omitted(0));
+        EXPECT_FALSE(trace.find("weights"_stage)->buffer.is_omitted(3));
+        EXPECT_EQ(read(some), read(all));
+        EXPECT_TRUE(trace.find("scores"_stage)->buffer.is_omitted(3)) << "passed again, not kept";
+    };
+    expect([](const Buffer& b) { return b.at(0, 140, 7); });
+    expect([](const Buffer& b) { return b.row(0, 140).eval(); });
+    expect([](const Buffer& b) { return b.column(0, 7).eval(); });
+    expect([](const Buffer& b) { return b.rows(0, 100, 20); });
+    expect([](const Buffer& b) { return Matrix(b.pooled(0, 2)); });
+    expect([](const Buffer& b) { return b.range(0).max; });
+    expect([](const Buffer& b) { return b.row_largest(0); });
+    expect([](const Buffer& b) { return b.percentiles(0); });
+    expect([](const Buffer& b) {
+        Matrix region(10, 5);
+        b.read(0, {100, 3, 10, 5}, {region.data(), 10, 5});
+        return region;
+    });
 }
 
 /// What each way of reading values of a head that was omitted gives, each on a trace of its own.

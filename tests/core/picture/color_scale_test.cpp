@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <string>
+#include <vector>
 
 #include "core/error.h"
 #include "core/mechanism/evaluate.h"
@@ -150,6 +152,42 @@ TEST(ColorScaleTest, PercentilesLeaveOutTheOutliers) {
     EXPECT_EQ(scale.min, -199);
     const StagePtr nothing = make_stage(k_scores, 1, 2, 2, [](int, int, int) { return std::nanf(""); });
     EXPECT_EQ(nothing->buffer.percentiles(0), (std::pair{0.0f, 0.0f}));
+}
+
+/// The 99th percentile of the means of blocks of a side's 2^level, by the nearest rank.
+float high_of_means(const ConstMatrixView& values, int level) {
+    std::vector<float> means;
+    const Eigen::Index side = Eigen::Index{1} << level;
+    for (Eigen::Index i = 0; i < values.rows(); i += side)
+        for (Eigen::Index j = 0; j < values.cols(); j += side)
+            means.push_back(values
+                                .block(i, j, std::min(side, values.rows() - i),
+                                       std::min(side, values.cols() - j))
+                                .mean());
+    std::ranges::sort(means);
+    return means[static_cast<std::size_t>(std::ceil(0.99 * static_cast<double>(means.size()))) - 1];
+}
+
+TEST(ColorScaleTest, APictureOfMeansHasTheirOwnPercentiles) {
+    Experiment e;
+    e.input.text.clear();
+    for (int i = 0; i < 70; ++i) e.input.text += "w" + std::to_string(i) + " ";
+    const Trace whole = evaluate(e), trace = evaluate(e, {}, {.on_demand = {.most_cells = 0, .kept_cells = 400}});
+    const Stage& weights = *trace.find("weights"_stage);
+    ASSERT_TRUE(weights.buffer.on_demand());
+    Presentation presentation;
+    const double strongest = color_scale(trace, weights, k_first, presentation).max;
+    presentation.pooling = Pool::mean;
+    EXPECT_FALSE(known_color_scale(trace, weights, k_first, presentation));
+    const double of_means = color_scale(trace, weights, k_first, presentation).max;
+    EXPECT_TRUE(known_color_scale(trace, weights, k_first, presentation));
+    const float expected = high_of_means(whole.find("weights"_stage)->buffer.head(0),
+                                         weights.buffer.on_demand()->first_kept_level());
+    EXPECT_NEAR(of_means, expected, 1e-6 * expected) << "sums in another order";
+    EXPECT_LT(of_means, strongest / 2);
+    // Nothing is pooled in a matrix in memory.
+    EXPECT_EQ(color_scale(whole, *whole.find("weights"_stage), k_first, presentation).max,
+              color_scale(whole, *whole.find("weights"_stage), k_first, {}).max);
 }
 
 TEST(ColorScaleTest, IsKnownOnceTheFactsAreThatItNeeds) {
