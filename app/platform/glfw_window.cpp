@@ -35,8 +35,10 @@ Room screen_room() {
     return {width > 0 ? width : k_unknown, height > 0 ? height : k_unknown};
 }
 
-void ask_for_context(int major, int minor) {
+/// `api`: GLFW_EGL_CONTEXT_API or GLFW_NATIVE_CONTEXT_API.
+void ask_for_context(int major, int minor, int api) {
     glfwDefaultWindowHints();
+    glfwWindowHint(GLFW_CONTEXT_CREATION_API, api);
     glfwWindowHint(GLFW_CLIENT_API, GLFW_OPENGL_API);
     glfwWindowHint(GLFW_OPENGL_PROFILE, GLFW_OPENGL_CORE_PROFILE);
     glfwWindowHint(GLFW_OPENGL_FORWARD_COMPAT, GLFW_TRUE);
@@ -48,14 +50,22 @@ void ask_for_context(int major, int minor) {
     glfwWindowHint(GLFW_VISIBLE, GLFW_FALSE);
 }
 
-GLFWwindow* create(const GlfwWindow::Options& options, int major, int minor) {
-    ask_for_context(major, minor);
+GLFWwindow* create(const GlfwWindow::Options& options, int major, int minor, int api) {
+    ask_for_context(major, minor, api);
     glfwWindowHint(GLFW_SCALE_TO_MONITOR, GLFW_TRUE);
     glfwWindowHint(GLFW_MAXIMIZED, options.maximized ? GLFW_TRUE : GLFW_FALSE);
     const Room room = screen_room();
     return glfwCreateWindow(std::max(std::min(options.width, room.width), GlfwWindow::k_min_width),
                             std::max(std::min(options.height, room.height), GlfwWindow::k_min_height),
                             options.title.c_str(), nullptr, nullptr);
+}
+
+/// Opened by EGL where there is one: by GLX, GLFW asks for each attribute of each of a thousand configurations,
+/// which takes some 40 ms.
+GLFWwindow* create(const GlfwWindow::Options& options, int major, int minor) {
+    for (const int api : {GLFW_EGL_CONTEXT_API, GLFW_NATIVE_CONTEXT_API})
+        if (GLFWwindow* window = create(options, major, minor, api)) return window;
+    return nullptr;
 }
 
 }  // namespace
@@ -214,7 +224,8 @@ void GlfwWindow::open(const Options& options) {
 std::unique_ptr<GlContext> GlfwWindow::share() {
     auto spare = std::ranges::find_if(spares_, [](const auto& each) { return !each->in_use; });
     if (spare == spares_.end()) {
-        ask_for_context(version_.number / 10, version_.number % 10);
+        ask_for_context(version_.number / 10, version_.number % 10,
+                        glfwGetWindowAttrib(window_, GLFW_CONTEXT_CREATION_API));
         GLFWwindow* window = glfwCreateWindow(16, 16, title_.c_str(), nullptr, window_);
         if (!window)
             throw Error(ErrorKind::backend,

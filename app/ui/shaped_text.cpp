@@ -71,11 +71,11 @@ const TextFace* ShapedText::face() {
 }
 
 bool ShapedText::is_plain(ImFont& font, std::string_view text) {
-    if (is_ascii_line(text) || !face()) return true;
+    if (is_ascii_line(text)) return true;
     while (!text.empty()) {
         const DecodedCharacter next = decode_utf8(text);
         const bool drawn = next.bytes && (next.code == '\n' || is_simple(next.code));
-        if (!drawn || (next.code != '\n' && !compat::has_glyph(font, next.code))) return false;
+        if (!drawn || (next.code != '\n' && !compat::has_glyph(font, next.code))) return !face();
         text.remove_prefix(next.bytes);
     }
     return true;

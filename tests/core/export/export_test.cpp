@@ -21,6 +21,7 @@
 #include "core/mechanism/evaluate.h"
 #include "core/mechanism/mechanisms.h"
 #include "core/picture/compose.h"
+#include "core/picture/shown_matrix.h"
 #include "core/session/examples.h"
 #include "core/session/options.h"
 
@@ -576,9 +577,13 @@ TEST(ExportTest, CustomScoresOfAVeryLongTextAreInMemoryAndNotSurveyed) {
 
 TEST(ExportTest, OnlyWhatAFileReadsIsComputed) {
     constexpr std::size_t k_largest = 100'000;  // bytes of an example
-    std::size_t fewer = 0;
+    std::size_t fewer = 0, means = 0;
     std::set<MechanismKind> mechanisms_seen;
-    for (const auto& [name, example] : all_examples())
+    std::vector<NamedExample> examples = all_examples();
+    examples.push_back({"two heads", {}});
+    examples.back().session.experiment.attention.heads = 2;
+    examples.back().session.experiment.weighting.mask = {{MaskForm::causal}};
+    for (const auto& [name, example] : examples)
         for (const RangeChoice::Kind range : {RangeChoice::Kind::automatic, RangeChoice::Kind::head}) {
             Session session = example;
             session.presentation.range.kind = range;
@@ -588,11 +593,15 @@ TEST(ExportTest, OnlyWhatAFileReadsIsComputed) {
             if (bytes_of(build(session.experiment)) > k_largest) continue;
             const Trace whole = evaluate(session.experiment);
             mechanisms_seen.insert(session.experiment.mechanism);
-            std::set<const StageInfo*> stages;
-            for (const StageRecord& record : whole.records) stages.insert(record.stage->info);
-            for (const StageInfo* const stage : stages) {
+            std::set<std::pair<const StageInfo*, HeadChoice::Kind>> wanted;
+            for (const StageRecord& record : whole.records) {
+                wanted.emplace(record.stage->info, HeadChoice::Kind::one);
+                if (has_mean(*record.stage)) wanted.emplace(record.stage->info, HeadChoice::Kind::mean);
+            }
+            for (const auto& [stage, kind] : wanted) {
+                means += kind == HeadChoice::Kind::mean ? 1 : 0;
                 const ExportRequest request{.stages = {std::string(stage->name)},
-                                            .head = {HeadChoice::Kind::one, 0},
+                                            .head = {kind, 0},
                                             .formats = {FileFormat::svg, FileFormat::json}};
                 const Trace part =
                     evaluate(session.experiment, {}, reading_only({}, session, request));
@@ -606,6 +615,7 @@ TEST(ExportTest, OnlyWhatAFileReadsIsComputed) {
             }
         }
     EXPECT_GT(fewer, 1000u);
+    EXPECT_EQ(means, 2u * 4u) << "scores, scaled, masked, weights";
     EXPECT_TRUE(mechanisms_seen.contains(MechanismKind::transformer));
 }
 
