@@ -195,7 +195,7 @@ BENCHMARK(evaluate_seed_drag)
     ->UseRealTime()
     ->Unit(benchmark::kMicrosecond);
 
-/// The window evaluates like this: ranges are found on the way, and large stages keep one head.
+/// The window evaluates like this: ranges are found on the way, and stages of pairs keep one head.
 void evaluate_watched(benchmark::State& state) { drag_seed(state, {.watched = {.ranges = true, .head = 0}}); }
 BENCHMARK(evaluate_watched)
     ->ArgNames({"N", "d", "heads"})

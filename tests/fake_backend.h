@@ -1,6 +1,8 @@
 // A fake graphics card that fails when a test tells it to.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <atomic>
 #include <functional>
@@ -75,7 +77,11 @@ public:
                                                 std::stop_token) override {
         ++operations;
         std::vector<Shape> read;
-        for (const Buffer* input : inputs) read.push_back(input->shape());
+        for (const Buffer* input : inputs) {
+            read.push_back(input->shape());
+            // Its own thread would wait for itself.
+            if (input->is_waiting()) ADD_FAILURE() << "a card is given values that are not computed";
+        }
         return computes_ ? computes_(op, shapes(op, read).front()) : nullptr;
     }
     std::size_t memory() const override { return free_bytes; }

@@ -264,13 +264,17 @@ bool draws_one_head(ViewKind view) {
     return view == ViewKind::pipeline || view == ViewKind::compare || view == ViewKind::step;
 }
 
-/// The only stage of pairs that the shown view draws; nullptr: it draws those that lead to it, too, as the
-/// pipeline does, which is shown where there is nothing for another view.
-const StageInfo* stage_drawn_alone(const Trace& trace, const Presentation& shown) {
+/// The only stage that is watched, one of pairs; nullptr: others are, too. The pipeline, which is shown
+/// where there is nothing for another view, draws those that lead to it; the status bar tells of the focused
+/// stage, the inspector of the locked one, and with something pinned all are compared.
+const StageInfo* stage_looked_at(const Trace& trace, const Session& session) {
+    const Presentation& shown = session.presentation;
     const Stage* stage = nullptr;
     if (shown.view == ViewKind::heads) stage = &surveyed_stage(trace, shown);
     if (shown.view == ViewKind::lines) stage = lines_stage(trace, shown.stage);
-    return stage && is_of_pairs(*stage->info) ? stage->info : nullptr;
+    if (!stage || !is_of_pairs(*stage->info) || session.pinned) return nullptr;
+    const bool locks_another = shown.locked && shown.locked_stage().stage != stage->info;
+    return locks_another || focused_stage(trace, shown.stage).info != stage->info ? nullptr : stage->info;
 }
 
 }  // namespace
@@ -282,7 +286,7 @@ void Document::prepare() {
     WantedPictures pictures{
         .percentiles = shown.range.kind == RangeChoice::Kind::percentile,
         .other_heads = !draws_one_head(shown.view),
-        .stage = live && live->trace ? stage_drawn_alone(*live->trace, shown) : nullptr,
+        .stage = live && live->trace ? stage_looked_at(*live->trace, session_) : nullptr,
     };
     const auto prepare_for = [&](SlotName slot, const HeadChoice& head) {
         pictures.head = head;

@@ -240,10 +240,10 @@ private:
     std::optional<int> going_to_;
     const Variation* variation_ = nullptr;  ///< of the run beside
     Worker worker_;
-    /// The frame after a change waits so long for its evaluation, so that it shows the result: up to some 512
-    /// tokens. Longer, the frame itself would be missed. A CPU that also draws evaluates sooner if it draws
-    /// none.
-    static constexpr std::chrono::milliseconds k_longest_wait{40}, k_longest_wait_if_cpu_draws{200};
+    /// The frame after a change waits so long for what it asked for, so that it shows the result: up to some
+    /// 512 tokens. Longer, the frame itself would be missed. A CPU that also draws computes sooner if it
+    /// draws none.
+    static constexpr std::chrono::milliseconds k_longest_wait{40}, k_longest_wait_if_cpu_draws{300};
     std::chrono::milliseconds longest_wait_ = k_longest_wait;
     Patience patience_;
     bool just_changed_ = false;  ///< what is on screen, by a person, since the last update()

@@ -54,6 +54,14 @@ bool lacks_gradients(const Trace& trace, const Wanted& wanted) {
     return wanted.gradients && trace.gradients.empty() && why_no_gradients(trace).empty();
 }
 
+/// Whether an evaluation is to compute what was not watched before.
+bool is_waiting(const Trace& trace, const Wanted& wanted) {
+    const StageInfo* const stage = watched(wanted).stage;
+    return std::ranges::any_of(trace.records, [&](const StageRecord& record) {
+        return record.stage->buffer.is_waiting() && (!stage || record.stage->info == stage);
+    });
+}
+
 bool is_ready(const Trace& trace, const Wanted& wanted) {
     return !lacks_gradients(trace, wanted) && is_ready(trace, wanted.pictures);
 }
@@ -281,8 +289,7 @@ void Worker::Shared::wait() const {
 bool Worker::Shared::wait_for(SlotName slot, std::chrono::milliseconds limit) const {
     std::unique_lock lock(mutex_);
     const Work& own = work(slot);
-    return changed_.wait_for(lock, limit,
-                             [&] { return !own.asked && !own.prepares && running_ != slot; });
+    return changed_.wait_for(lock, limit, [&] { return !own.asked && !own.prepares && running_ != slot; });
 }
 
 /// Whether the running evaluation is expected to end within a moment, judged by the slowest of the same
@@ -397,10 +404,14 @@ bool Worker::Shared::evaluate(std::unique_lock<std::mutex>& lock, SlotName slot)
     return true;
 }
 
-/// Makes the newest trace ready to draw for the head that is now shown, and delivers it again.
+/// Makes the newest trace ready to draw for what is now shown, and delivers it again.
 bool Worker::Shared::prepare(std::unique_lock<std::mutex>& lock, SlotName slot) {
     Work& own = work(slot);
     own.prepares = false;
+    if (is_waiting(*own.previous, own.wanted)) {
+        ask_again(slot);
+        return false;
+    }
     running_ = latest_ = slot;
     cancel_ = std::stop_source{};
     const std::shared_ptr<const Trace> trace = own.previous;

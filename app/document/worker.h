@@ -83,8 +83,8 @@ public:
     bool busy(SlotName slot) const;
     /// Waits until no request is pending; for tests and scripted measurements.
     void wait() const;
-    /// Waits until the slot's newest experiment is evaluated, but no longer than `limit`; false if it is not
-    /// by then.
+    /// Waits until the slot's newest experiment is evaluated and what is wanted of it is prepared, but no
+    /// longer than `limit`; false if it is not by then.
     bool wait_for(SlotName slot, std::chrono::milliseconds limit) const;
 
 private:

@@ -20,10 +20,10 @@ std::string count(std::size_t n, const char* what) { return n ? fmt::format("{} 
 /// NaN and infinities of the focused stage; −∞ is not counted in `masked`, where the mask puts it.
 std::string not_finite(const Stage& stage) {
     // Of a very long text, nothing is known before the overview.
-    if (stage.buffer.on_demand() && !stage.buffer.known_range()) return "";
-    const ValueRange& range = stage.buffer.range();
-    return count(range.nan, "NaN") + count(range.plus_infinity, "+∞") +
-           (stage.info->role == StageRole::masked_scores ? "" : count(range.minus_infinity, "−∞"));
+    const ValueRange* range = stage.buffer.known_range();
+    if (!range) return "";
+    return count(range->nan, "NaN") + count(range->plus_infinity, "+∞") +
+           (stage.info->role == StageRole::masked_scores ? "" : count(range->minus_infinity, "−∞"));
 }
 
 std::string counted(int n, const char* what) { return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s"); }
@@ -168,8 +168,12 @@ std::string stage_times_text(const Trace& trace) {
     if (computed.size() > k_most_times)
         text += counted(static_cast<int>(computed.size() - k_most_times), "other stage") + "  " +
                 fixed_text(rest, 3) + " ms\n";
-    const std::size_t reused = trace.records.size() - computed.size();
-    return text + (reused ? counted(static_cast<int>(reused), "stage") + " reused\n" : "");
+    const auto waiting = std::ranges::count_if(
+        trace.records, [](const StageRecord& record) { return record.stage->buffer.is_waiting(); });
+    const auto reused = std::ssize(trace.records) - std::ssize(computed) - waiting;
+    if (reused > 0) text += counted(static_cast<int>(reused), "stage") + " reused\n";
+    if (waiting > 0) text += counted(static_cast<int>(waiting), "stage") + " not needed for what is shown\n";
+    return text;
 }
 
 std::string sizes_text(const Trace& trace) {

@@ -60,8 +60,8 @@ GLFWwindow* create(const GlfwWindow::Options& options, int major, int minor, int
                             options.title.c_str(), nullptr, nullptr);
 }
 
-/// Opened by EGL where there is one: by GLX, GLFW asks for each attribute of each of a thousand configurations,
-/// which takes some 40 ms.
+/// Opened by EGL where there is one: by GLX, GLFW asks for each attribute of each of a thousand
+/// configurations, which takes some 40 ms.
 GLFWwindow* create(const GlfwWindow::Options& options, int major, int minor) {
     for (const int api : {GLFW_EGL_CONTEXT_API, GLFW_NATIVE_CONTEXT_API})
         if (GLFWwindow* window = create(options, major, minor, api)) return window;

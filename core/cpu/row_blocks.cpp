@@ -54,6 +54,8 @@ bool RowLoop::is_worth_threads() const {
     return work_per_row * heads * static_cast<double>(rows) >= k_smallest_parallel_work;
 }
 
+void run_isolated(const std::function<void()>& work) { tbb::this_task_arena::isolate(work); }
+
 void run_parallel(Eigen::Index count, const std::function<void(Eigen::Index)>& run) {
     const char started = 0, finished = 0;
     std::mutex mutex;

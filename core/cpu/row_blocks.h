@@ -46,6 +46,10 @@ struct RowLoop {
 /// throws.
 void run_parallel(Eigen::Index count, const std::function<void(Eigen::Index)>& run);
 
+/// Runs `work` so that this thread, while it waits in it for other threads, starts nothing from outside of
+/// it, which may need a lock that is held here.
+void run_isolated(const std::function<void()>& work);
+
 /// Calls work(RowBlock) once per block, in no particular order, and on several threads if that pays. Throws
 /// whatever `work` throws, and Canceled instead of starting another block once `loop.cancel` asks for it.
 template <typename Work>

@@ -81,7 +81,7 @@ std::vector<HeadChoice> heads_of(const Stage& stage, const HeadChoice& choice);
 std::vector<ExportItem> plan_export(const Trace& trace, const ExportRequest& request);
 
 /// Options to evaluate what the files of a request read: of a trace whose stages are named, these and what
-/// they need, and of large stages of pairs only one that is named alone is kept. All is, for a view, a
+/// they need, and of stages of pairs only one that is named alone is kept. All is, for a view, a
 /// picture of several stages, or gradients.
 EvaluateOptions reading_only(EvaluateOptions options, const Session& session, const ExportRequest& request);
 

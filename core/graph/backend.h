@@ -50,8 +50,8 @@ public:
     virtual Matrix blocks(const DeviceValues& cells, BlockFact fact, int rows, int columns) = 0;
 };
 
-/// Computes operations on a graphics card. What a trace computes later needs one that a shared_ptr owns; the CPU
-/// computes it if that is gone.
+/// Computes operations on a graphics card. What a trace computes later needs one that a shared_ptr owns; the
+/// CPU computes it if that is gone.
 class Backend : public std::enable_shared_from_this<Backend> {
 public:
     virtual ~Backend() = default;

@@ -148,7 +148,6 @@ private:
 
 /// Whether values of this head are kept.
 bool keeps(const PassNode& node, const Shape& shape, int head, const Watched& watched) {
-    if (node.waits) return false;
     if (!is_of_pairs(*node.key.stage) || node.is_read_outside) return true;
     return (!watched.stage || watched.stage == node.key.stage) &&
            (!watched.head || head == std::min(*watched.head, shape.heads - 1));
@@ -158,13 +157,14 @@ bool keeps(const PassNode& node, const Shape& shape, int head, const Watched& wa
 struct PartialResult {
     Shape shape;
     std::optional<Tensor> all = {};                ///< if every head is kept
-    std::vector<std::optional<Tensor>> kept = {};  ///< else by head
+    std::vector<std::optional<Tensor>> kept = {};  ///< else by head; empty if it waits
     HeadFacts facts = {};
     std::vector<ValueRange> ranges = {};  ///< by block
     std::unique_ptr<std::atomic<std::int64_t>> nanoseconds =
         std::make_unique<std::atomic<std::int64_t>>(0);  ///< of all threads
 
     PartialResult(const PassNode& node, const Shape& of, const Watched& watched) : shape(of) {
+        if (node.waits) return;
         std::vector<bool> is_kept;
         for (int head = 0; head < shape.heads; ++head) is_kept.push_back(keeps(node, shape, head, watched));
         if (std::ranges::find(is_kept, false) == is_kept.end()) {

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <optional>
 
+#include "core/cpu/row_blocks.h"
 #include "core/graph/backend.h"
 #include "core/graph/on_demand.h"
 #include "core/graph/row_pass.h"
@@ -29,19 +31,27 @@ Tensor copied(const DeviceValues& values) {
     return copy;
 }
 
+/// All is watched where the stage that is watched does not exist.
+EvaluateOptions watching(const Graph& graph, EvaluateOptions options) {
+    const bool exists = std::ranges::any_of(
+        graph.values, [&](const GraphValue& value) { return value.key.stage == options.watched.stage; });
+    if (!exists) options.watched.stage = nullptr;
+    return options;
+}
+
 class Run {
 public:
     Run(const Graph& graph, const Trace& previous, const EvaluateOptions& options)
         : graph_(graph),
           previous_(previous),
-          options_(options),
+          options_(watching(graph, options)),
           on_demand_(on_demand_values(graph, options.on_demand)),
           waits_(graph.nodes.size(), false),
           records_(graph.values.size()) {
         for (std::size_t value = 0; value < graph.values.size(); ++value)
             if (graph.values[value].result == 0) first_values_.push_back(value);
         first_values_.push_back(graph.values.size());
-        if (options.watched.stage) let_wait(options.watched.stage);
+        if (options_.watched.stage) let_wait(options_.watched.stage);
     }
 
     /// Records in the order of the graph's values.
@@ -67,8 +77,8 @@ private:
     bool is_on_card(const Op& op) const { return options_.backend && options_.backend->computes(op); }
     const StageRecord* old(std::size_t value) const { return previous_.record(graph_.values[value].key); }
 
-    /// Lets nodes wait that neither this stage reads nor what tells which pairs and rows are closed. Draws, which
-    /// have an order, and nodes of several results do not wait, and nothing that these read.
+    /// Lets nodes wait that neither this stage reads nor what tells which pairs and rows are closed. Draws,
+    /// which have an order, and nodes of several results do not wait, and nothing that these read.
     void let_wait(const StageInfo* watched) {
         std::vector<const StageInfo*> read{watched};
         for (std::size_t value = 0; value < graph_.values.size(); ++value) {
@@ -90,13 +100,15 @@ private:
         return inputs;
     }
 
-    /// Reuses the node's results, if its operation and inputs are those of the previous trace.
+    /// Reuses the node's results, if its operation and inputs are those of the previous trace, and they are
+    /// there if they are to be.
     bool reuse(int node, const std::vector<StagePtr>& inputs) {
         const std::size_t first = first_value(node), count = first_value(node + 1) - first;
         const Op& op = *node_of(node).op;
         for (std::size_t i = 0; i < count; ++i) {
             const StageRecord* record = old(first + i);
             if (!record || record->inputs != inputs || !(*record->op == op)) return false;
+            if (record->stage->buffer.is_waiting() && !waits(node)) return false;
         }
         for (std::size_t i = 0; i < count; ++i)
             records_[first + i] = {old(first + i)->stage, node_of(node).op, inputs};
@@ -107,7 +119,7 @@ private:
         const StageRecord* record = old(value);
         if (record && same(record->stage->buffer, stage->buffer)) stage = record->stage;
         records_[value] = {std::move(stage), node_of(graph_.values[value].node).op, std::move(inputs),
-                           milliseconds, true};
+                           milliseconds, !waits(graph_.values[value].node)};
     }
 
     void add(int node) {
@@ -200,7 +212,7 @@ private:
         const Shape shape = shapes(*op, read).front();
         std::weak_ptr<Backend> card;
         if (is_on_card(*op)) card = options_.backend->weak_from_this();
-        return {shape, [op, inputs, card, shape] {
+        return {shape, [op, inputs, card] {
                     std::vector<const Buffer*> buffers;
                     for (const StagePtr& input : inputs) {
                         if (input->buffer.is_waiting()) input->buffer.host();  // not by the card's own thread
@@ -209,7 +221,9 @@ private:
                     if (const std::shared_ptr<Backend> backend = card.lock())
                         if (const auto values = backend->compute(*op, buffers, {})) return copied(*values);
                     DrawSequence none;
-                    return std::move(forward(*op, {buffers, none}).front());
+                    std::optional<Tensor> result;
+                    run_isolated([&] { result.emplace(std::move(forward(*op, {buffers, none}).front())); });
+                    return std::move(*result);
                 }};
     }
 
@@ -229,7 +243,7 @@ private:
 
     const Graph& graph_;
     const Trace& previous_;
-    const EvaluateOptions& options_;
+    const EvaluateOptions options_;
     const std::vector<bool> on_demand_;  ///< by value
     std::vector<bool> waits_;            ///< by node, until something asks for its results
     std::shared_ptr<RegionBackend> regions_;

@@ -22,8 +22,8 @@ struct OnDemandSizes {
 };
 
 /// What is read right after the evaluation. Other heads of stages of pairs, and with a `stage` other stages
-/// of pairs, are not kept unless an operation needs all of them. What the stage, masks and masked scores are not
-/// computed from waits until something asks for it.
+/// of pairs, are not kept unless an operation needs all of them. What the stage, masks and masked scores are
+/// not computed from waits until something asks for it.
 struct Watched {
     bool ranges = false;               ///< of masks and of stages that a pass computes
     std::optional<int> head = {};      ///< from 0; nullopt: all

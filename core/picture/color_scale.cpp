@@ -112,7 +112,8 @@ std::optional<Interval> values_of(const Trace& trace, const Stage& stage, const 
         result.add(*range);
     }
     if (kind != RangeChoice::Kind::percentile || result.empty) return result;
-    const std::pair<float, float>* ends = Facts::percentiles(matrices->front(), pooling_of(*stage.info, presentation));
+    const std::pair<float, float>* ends =
+        Facts::percentiles(matrices->front(), pooling_of(*stage.info, presentation));
     return ends ? std::optional(Interval{ends->first, ends->second, false}) : std::nullopt;
 }
 

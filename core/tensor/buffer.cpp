@@ -145,8 +145,8 @@ float dominant(float a, float b) { return value_of(std::max(priority(a), priorit
 struct Buffer::State {
     struct Head {
         Fact<ValueRange> range;
-        Fact<std::vector<Tensor>> pyramid;  ///< levels 1, 2, …
-        Fact<std::pair<float, float>> percentiles;          ///< of the values, or of the strongest of blocks
+        Fact<std::vector<Tensor>> pyramid;                   ///< levels 1, 2, …
+        Fact<std::pair<float, float>> percentiles;           ///< of the values, or of the strongest of blocks
         Fact<std::pair<float, float>> percentiles_of_means;  ///< of blocks of values on demand
         Fact<std::vector<float>> row_largest;
         Fact<std::vector<float>> column_largest;
@@ -201,6 +201,7 @@ struct Buffer::State {
             const std::lock_guard lock(own.computing);
             if (!own.is_here) own.values.emplace(computed(index));
             own.is_here = true;
+            is_waiting = false;
         }
         return std::as_const(*own.values).head(0);
     }
@@ -217,6 +218,8 @@ struct Buffer::State {
                     device->read(h, 0, shape.rows, copy.head(h).data());
             values.emplace(std::move(copy));
             is_here = true;
+            is_waiting = false;
+            later = nullptr;
         });
         return *values;
     }
@@ -225,7 +228,8 @@ struct Buffer::State {
     std::once_flag host_once;
     std::optional<Tensor> values;       ///< absent until host() where the truth is on the card or by head
     std::atomic<bool> is_here = false;  ///< whether `values` can be read
-    std::function<Tensor()> later;  ///< what host() computes
+    std::function<Tensor()> later;      ///< computes all values; for host() alone
+    std::atomic<bool> is_waiting = false;
     std::shared_ptr<const OmittedHeads> omitted;
     bool is_on_device = false;
     mutable std::mutex device_mutex;
@@ -248,6 +252,7 @@ Buffer::Buffer(const Shape& shape, std::vector<std::optional<Tensor>> kept,
                std::shared_ptr<const OmittedHeads> omitted, HeadFacts facts)
     : state_(std::make_unique<State>(shape)) {
     state_->omitted = std::move(omitted);
+    state_->is_waiting = kept.empty();
     for (std::size_t h = 0; h < kept.size(); ++h) {
         state_->head[h].is_here = kept[h].has_value();
         state_->head[h].values = std::move(kept[h]);
@@ -255,9 +260,9 @@ Buffer::Buffer(const Shape& shape, std::vector<std::optional<Tensor>> kept,
     state_->set(std::move(facts));
 }
 
-Buffer::Buffer(const Shape& shape, std::function<Tensor()> compute)
-    : state_(std::make_unique<State>(shape)) {
+Buffer::Buffer(const Shape& shape, std::function<Tensor()> compute) : state_(std::make_unique<State>(shape)) {
     state_->later = std::move(compute);
+    state_->is_waiting = true;
 }
 
 Buffer::Buffer(std::shared_ptr<const DeviceValues> values)
@@ -289,7 +294,7 @@ ConstColumnsView Buffer::transposed(
 
 bool Buffer::is_on_device() const { return state_->is_on_device; }
 bool Buffer::is_here() const { return state_->is_here; }
-bool Buffer::is_waiting() const { return state_->later && !state_->is_here; }
+bool Buffer::is_waiting() const { return state_->is_waiting; }
 bool Buffer::is_omitted(int head) const { return state_->omitted && !state_->has_head(head); }
 
 std::shared_ptr<const Matrix> Buffer::omitted_block(int head, int block) const {
@@ -340,11 +345,14 @@ float Buffer::at(int head, int row, int column) const {
     return (*rows_around(head, row))(row % rows_at_once(), column);
 }
 
+/// Whether all values are here, or are computed at once when any is asked for.
+bool Buffer::is_in_memory() const { return !state_->omitted && !state_->is_on_device && !state_->on_demand; }
+
 /// Whether a part is read from its head: all is here, or copying everything takes no longer than copying one
 /// row.
 bool Buffer::has_whole_heads(int head) const {
     constexpr std::size_t k_few_numbers = 1 << 16;
-    return state_->has_head(head) || is_waiting() || shape().size() <= k_few_numbers;
+    return state_->has_head(head) || is_in_memory() || shape().size() <= k_few_numbers;
 }
 
 int Buffer::rows_at_once() const {
@@ -383,7 +391,7 @@ Eigen::VectorXf Buffer::column(int head, int column) const {
 
 Matrix Buffer::rows(int head, int first, int count) const {
     assert(first >= 0 && count >= 0 && first + count <= shape().rows);
-    if (state_->is_here || is_waiting() || state_->omitted)
+    if (state_->is_here || is_in_memory() || state_->omitted)
         return this->head(head).middleRows(first, count);
     if (on_demand())
         state_->require_part(static_cast<std::size_t>(count) * static_cast<std::size_t>(shape().columns));

@@ -109,11 +109,11 @@ struct HeadFacts {
 };
 
 /// Immutable values of one stage, heads × rows × columns, in this machine's memory, on a graphics card, or
-/// computed on demand. In memory, all values, or some heads, may be computed when they are first asked for. A caller
-/// that needs a part asks for it: a cell, a row, some rows, a column, or a pooled level; only host() copies
-/// everything from a card. Facts about the values (ranges, largest values, mean, pooled levels) are cached
-/// beside them: the first call computes a fact, which reads all values of a head, while other callers wait. A
-/// thread that must not wait asks for known_…, which answers "not known yet" instead.
+/// computed on demand. In memory, all values, or some heads, may be computed when they are first asked for. A
+/// caller that needs a part asks for it: a cell, a row, some rows, a column, or a pooled level; only host()
+/// copies everything from a card. Facts about the values (ranges, largest values, mean, pooled levels) are
+/// cached beside them: the first call computes a fact, which reads all values of a head, while other callers
+/// wait. A thread that must not wait asks for known_…, which answers "not known yet" instead.
 ///
 /// Every const member may be called from several threads. Heads, rows and columns count from 0; a head that
 /// does not exist throws std::out_of_range where facts are asked for. Members that read from a card throw
@@ -122,10 +122,12 @@ class Buffer {
 public:
     explicit Buffer(Tensor values);
     Buffer(Tensor values, HeadFacts facts);
-    /// `kept`: the values of each head, 1 × rows × columns, or nullopt, where `omitted` computes them.
+    /// `kept`: the values of each head, 1 × rows × columns, or nullopt, where `omitted` computes them; empty:
+    /// it computes all heads, and is_waiting() until then.
     Buffer(const Shape& shape, std::vector<std::optional<Tensor>> kept,
            std::shared_ptr<const OmittedHeads> omitted, HeadFacts facts);
-    /// Values of this shape that `compute` computes when something first asks for them.
+    /// Values of this shape that `compute` computes when something first asks for them; is_waiting() until
+    /// then. What it throws, members throw that read values.
     Buffer(const Shape& shape, std::function<Tensor()> compute);
     explicit Buffer(std::shared_ptr<const DeviceValues> values);
     explicit Buffer(std::shared_ptr<const OnDemandValues> values);
@@ -141,7 +143,7 @@ public:
     /// writes at the first.
     ConstColumnsView transposed(
         int head, const std::function<void(const ConstMatrixView& from, ColumnsView to)>& transpose) const;
-    /// Whether nothing has asked for values that are computed only then.
+    /// Whether no value was computed, as nothing has asked for one. No facts are known then.
     bool is_waiting() const;
     /// Whether the values of a head were not kept, and nothing has asked for all of them.
     bool is_omitted(int head) const;
@@ -183,8 +185,8 @@ public:
     const ValueRange* known_range() const;
 
     /// The 1st and the 99th percentile of the finite values of one head, by the nearest rank; 0 and 0 where
-    /// none is finite. Of values on demand those of the cells, pooled so, of the finest kept level that has up
-    /// to 2²⁰ of them.
+    /// none is finite. Of values on demand those of the cells, pooled so, of the finest kept level that has
+    /// up to 2²⁰ of them.
     const std::pair<float, float>& percentiles(int head, Pool pool = Pool::dominant) const;
     const std::pair<float, float>* known_percentiles(
         int head, Pool pool = Pool::dominant) const;  ///< nullptr: not known yet
@@ -210,6 +212,7 @@ public:
 
 private:
     struct State;
+    bool is_in_memory() const;
     bool has_whole_heads(int head) const;
     int rows_at_once() const;
     Matrix blocks(int head, Pool pool) const;

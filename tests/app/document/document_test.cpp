@@ -96,9 +96,9 @@ TEST_F(DocumentTest, WhatIsOnShowIsComputedAgainWhileTheSentenceIsEmpty) {
 
 /// A frame waits for what takes less than a moment: at the first attempt, unless the machine is busy.
 TEST_F(DocumentTest, AHeadOfFewCellsIsThereInTheFrameInWhichItIsChosen) {
+    document.share_cpu_with_drawing();
     set([](Experiment& e) { e.attention.heads = 2; });
     settle();
-    document.share_cpu_with_drawing();
     const Buffer& weights = document.trace()->find("weights"_stage)->buffer;
     EXPECT_TRUE(weights.is_omitted(1));
     document.change([](Session& s) { s.presentation.head = {HeadChoice::Kind::one, 1}; });

@@ -64,7 +64,8 @@ protected:
     std::string omitted(const StageInfo* stage) {
         const Buffer& buffer = document().trace()->find(stage)->buffer;
         std::string heads;
-        for (int h = 0; h < buffer.shape().heads; ++h) heads += buffer.is_omitted(h) ? '1' : '0';
+        for (int h = 0; h < buffer.shape().heads; ++h)
+            heads += buffer.is_waiting() ? 'w' : buffer.is_omitted(h) ? '1' : '0';
         return heads;
     }
 
@@ -109,9 +110,16 @@ TEST_F(KeptValuesTest, AViewKeepsWhatItDraws) {
         EXPECT_EQ(omitted("weights"_stage), "0000");
         EXPECT_EQ(omitted("scores"_stage), "1111");
         EXPECT_EQ(omitted("masked"_stage), "1111");
+        EXPECT_EQ(omitted("context"_stage), "wwww") << "no panel asks for it, either";
+        show(view, "context"_stage, k_second, false);
+        EXPECT_EQ(omitted("context"_stage), "0000") << "of the focused stage the status bar tells";
     }
+    start_long(true);
+    show(ViewKind::heads, "weights"_stage, k_second, false);
+    EXPECT_EQ(omitted("context"_stage), "0000") << "all is compared with what is pinned";
+    start_long();
     show(ViewKind::heads, "scores"_stage, k_second, false);
-    EXPECT_EQ(omitted("weights"_stage), "1111");
+    EXPECT_EQ(omitted("weights"_stage), "wwww");
     EXPECT_EQ(omitted("scores"_stage), "0000");
     show(ViewKind::pipeline, "weights"_stage, k_mean, false);
     EXPECT_EQ(omitted("scores"_stage), "0000") << "a mean is of all heads";

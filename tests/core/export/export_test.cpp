@@ -603,8 +603,7 @@ TEST(ExportTest, OnlyWhatAFileReadsIsComputed) {
                 const ExportRequest request{.stages = {std::string(stage->name)},
                                             .head = {kind, 0},
                                             .formats = {FileFormat::svg, FileFormat::json}};
-                const Trace part =
-                    evaluate(session.experiment, {}, reading_only({}, session, request));
+                const Trace part = evaluate(session.experiment, {}, reading_only({}, session, request));
                 fewer += whole.records.size() - part.records.size();
                 const std::vector<ExportItem> items = plan_export(whole, request),
                                               of_part = plan_export(part, request);

@@ -468,6 +468,18 @@ TEST_F(GpuTest, WhatNothingLooksAtIsComputedByTheCardWhenItIsAskedFor) {
     }
 }
 
+TEST_F(GpuTest, WhatWaitedIsComputedThereWhenSomethingReadsIt) {
+    Experiment e;
+    e.attention.heads = 2;
+    const Trace before = evaluate(e, {}, {.backend = gpu_, .watched = {.stage = "weights"_stage}});
+    ASSERT_TRUE(before.find("context"_stage)->buffer.is_waiting());
+    e.attention.output_projection = true;
+    const Trace after = evaluate(e, before, {.backend = gpu_});
+    EXPECT_EQ(after.find("weights"_stage), before.find("weights"_stage));
+    for (const StageInfo* const stage : {"context"_stage, "output"_stage})
+        EXPECT_TRUE(after.find(stage)->buffer.is_on_device()) << stage->name;
+}
+
 TEST_F(GpuTest, TheProcessorComputesWhatWaitedForACardThatIsGone) {
     Trace trace;
     {

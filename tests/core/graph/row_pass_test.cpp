@@ -125,9 +125,7 @@ TEST(RowPassTest, EveryNodeIsComputedOnceAndAfterItsInputs) {
     }
 }
 
-EvaluateOptions watching(std::optional<int> head) {
-    return {.watched = {.ranges = true, .head = head}};
-}
+EvaluateOptions watching(std::optional<int> head) { return {.watched = {.ranges = true, .head = head}}; }
 
 TEST(RowPassTest, RangesAndLargestValuesAreThoseOfTheValues) {
     for (const Experiment& experiment : many_experiments()) {
@@ -188,8 +186,7 @@ TEST(RowPassTest, WhatNothingLooksAtWaitsAndIsTheSameThen) {
         std::set<const StageInfo*> stages;
         for (const StageRecord& record : whole.records) stages.insert(record.stage->info);
         for (const StageInfo* const stage : stages) {
-            const Trace part =
-                evaluate(experiments[i], {}, {.watched = {.ranges = true, .stage = stage}});
+            const Trace part = evaluate(experiments[i], {}, {.watched = {.ranges = true, .stage = stage}});
             ASSERT_EQ(whole.records.size(), part.records.size());
             for (const StageRecord& record : part.records) {
                 const Buffer& buffer = record.stage->buffer;
@@ -198,7 +195,8 @@ TEST(RowPassTest, WhatNothingLooksAtWaitsAndIsTheSameThen) {
                 if (record.stage->info != stage && record.stage->info->role != StageRole::mask) continue;
                 EXPECT_FALSE(buffer.is_waiting() || buffer.is_omitted(0)) << record.stage->name();
             }
-            // In turn from the first to the last and from the last to the first, which others are computed for.
+            // In turn from the first to the last and from the last to the first, which others are computed
+            // for.
             const std::size_t count = whole.records.size();
             for (std::size_t each = 0; each < count; ++each) {
                 const std::size_t at = i % 2 == 0 ? each : count - 1 - each;

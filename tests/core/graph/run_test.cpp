@@ -42,15 +42,40 @@ TEST(RunTest, DrawsAreMadeInTheirOrderWhateverWaits) {
     }
 }
 
-TEST(RunTest, WhatWaitedIsReusedWhenSomethingElseIsLookedAt) {
-    const auto looking_at = [](const StageInfo* stage) { return EvaluateOptions{.watched = {.stage = stage}}; };
+TEST(RunTest, WhatWaitedIsComputedWhenItIsLookedAt) {
+    const auto looking_at = [](const StageInfo* stage) {
+        return EvaluateOptions{.watched = {.stage = stage}};
+    };
     const Trace before = evaluate({}, {}, looking_at("scores"_stage));
     ASSERT_TRUE(before.find("context"_stage)->buffer.is_waiting() ||
                 before.find("context"_stage)->buffer.is_omitted(0));
     const Trace after = evaluate({}, before, looking_at("weights"_stage)), whole = evaluate({});
-    EXPECT_EQ(after.find("weights"_stage), before.find("weights"_stage));
+    EXPECT_EQ(after.find("query"_stage), before.find("query"_stage));
+    EXPECT_FALSE(after.find("weights"_stage)->buffer.is_waiting());
     EXPECT_EQ(Matrix(after.find("context"_stage)->buffer.head(0)),
               Matrix(whole.find("context"_stage)->buffer.head(0)));
+}
+
+TEST(RunTest, AllIsComputedWhereTheWatchedStageDoesNotExist) {
+    const Trace trace = evaluate({}, {}, {.watched = {.stage = "alignment"_stage}});
+    for (const StageRecord& record : trace.records) {
+        EXPECT_TRUE(record.computed) << record.stage->name();
+        EXPECT_FALSE(record.stage->buffer.is_waiting() || record.stage->buffer.is_omitted(0));
+    }
+}
+
+TEST(RunTest, WhatWaitsIsNotComputedAndHasNoFacts) {
+    Experiment e;
+    e.attention.output_projection = true;
+    const Trace trace = evaluate(e, {}, {.watched = {.ranges = true, .stage = "weights"_stage}});
+    int waiting = 0;
+    for (const StageRecord& record : trace.records) {
+        EXPECT_EQ(record.computed, !record.stage->buffer.is_waiting()) << record.stage->name();
+        if (record.computed) continue;
+        EXPECT_FALSE(record.stage->buffer.known_range());
+        ++waiting;
+    }
+    EXPECT_GE(waiting, 3) << "the values, the context, the output";
 }
 
 }  // namespace

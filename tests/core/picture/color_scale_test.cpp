@@ -160,10 +160,9 @@ float high_of_means(const ConstMatrixView& values, int level) {
     const Eigen::Index side = Eigen::Index{1} << level;
     for (Eigen::Index i = 0; i < values.rows(); i += side)
         for (Eigen::Index j = 0; j < values.cols(); j += side)
-            means.push_back(values
-                                .block(i, j, std::min(side, values.rows() - i),
-                                       std::min(side, values.cols() - j))
-                                .mean());
+            means.push_back(
+                values.block(i, j, std::min(side, values.rows() - i), std::min(side, values.cols() - j))
+                    .mean());
     std::ranges::sort(means);
     return means[static_cast<std::size_t>(std::ceil(0.99 * static_cast<double>(means.size()))) - 1];
 }
@@ -172,7 +171,8 @@ TEST(ColorScaleTest, APictureOfMeansHasTheirOwnPercentiles) {
     Experiment e;
     e.input.text.clear();
     for (int i = 0; i < 70; ++i) e.input.text += "w" + std::to_string(i) + " ";
-    const Trace whole = evaluate(e), trace = evaluate(e, {}, {.on_demand = {.most_cells = 0, .kept_cells = 400}});
+    const Trace whole = evaluate(e),
+                trace = evaluate(e, {}, {.on_demand = {.most_cells = 0, .kept_cells = 400}});
     const Stage& weights = *trace.find("weights"_stage);
     ASSERT_TRUE(weights.buffer.on_demand());
     Presentation presentation;
