@@ -215,13 +215,20 @@ int decimals_of(double step) {
     return decimals;
 }
 
-/// An end that is not a multiple of the step keeps the digits that a cell with its value has.
+/// An end that is not a multiple of the step keeps the digits that a cell with its value has, and as many as set it
+/// apart from the ticks beside it.
 int end_decimals(double value, double step) {
     if (std::abs(value / step - std::round(value / step)) < 1e-9) return 0;
     const std::string text = cell_text(value);
     const std::size_t point = text.find('.');
     const bool plain = point != text.npos && text.find('e') == text.npos;
-    return plain ? static_cast<int>(text.size() - point - 1) : 0;
+    int decimals = plain ? static_cast<int>(text.size() - point - 1) : 0;
+    const auto rounded_off = [&](int kept) {
+        const double unit = std::pow(10, -kept);
+        return std::abs(value - std::round(value / unit) * unit);
+    };
+    while (decimals < 9 && rounded_off(decimals) > step / 10) ++decimals;
+    return decimals;
 }
 
 }  // namespace

@@ -241,6 +241,7 @@ TEST(FigureTest, TicksAreRoundWithinTheScaleAndExactAtItsEnds) {
     EXPECT_EQ(ticks(-50, 50, 400), "-50 -25 0 25 50 ");
     EXPECT_EQ(ticks(-85.3, 85.3, 400), "-85.3 -50.0 0.0 50.0 85.3 ");
     EXPECT_EQ(ticks(0, 1, 40), "0.00 0.50 1.00 ");
+    EXPECT_EQ(ticks(0, 0.00435, 400), "0.0000 0.0010 0.0020 0.0030 0.0040 0.0043 ") << "not 0.004 twice";
     EXPECT_EQ(ticks(-1e-6, 1e-6, 400), "-1e-06 -5e-07 0 5e-07 1e-06 ");
     EXPECT_EQ(ticks(1, 1 + 2.3e-16, 400).substr(0, 2), "1 ") << "ends, whatever the rounding";
     EXPECT_NE(ticks(-3.4e38, 3.4e38, 400).find("3.4e+38"), std::string::npos);
