@@ -215,8 +215,8 @@ int decimals_of(double step) {
     return decimals;
 }
 
-/// An end that is not a multiple of the step keeps the digits that a cell with its value has, and as many as set it
-/// apart from the ticks beside it.
+/// An end that is not a multiple of the step keeps the digits that a cell with its value has, and as many as
+/// set it apart from the ticks beside it.
 int end_decimals(double value, double step) {
     if (std::abs(value / step - std::round(value / step)) < 1e-9) return 0;
     const std::string text = cell_text(value);
