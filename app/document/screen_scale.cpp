@@ -27,7 +27,9 @@ ColorScale screen_scale(Document& document, const Trace& trace, const StagePtr& 
                         const HeadChoice& head) {
     Presentation presentation = document.presentation();
     if (const auto known = known_color_scale(trace, *stage, head, presentation)) return *known;
-    if (!stage->buffer.on_demand()) {
+    if (stage->buffer.is_waiting()) {
+        presentation.range = {RangeChoice::Kind::fixed, 0, 1};  // nothing is drawn yet
+    } else if (!stage->buffer.on_demand()) {
         presentation.range = {RangeChoice::Kind::all};
     } else {
         const auto preview = known_preview(document, stage, head.index());

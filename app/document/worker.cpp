@@ -62,6 +62,18 @@ bool is_waiting(const Trace& trace, const Wanted& wanted) {
     });
 }
 
+/// The trace with what waited in it; the trace itself, whose stages are then computed one by one, if there is
+/// no memory for what evaluate() wants. Throws what else evaluate() throws.
+std::shared_ptr<const Trace> evaluated_again(const std::shared_ptr<const Trace>& trace,
+                                             const EvaluateOptions& options) {
+    try {
+        return std::make_shared<const Trace>(evaluate(trace->experiment, *trace, options));
+    } catch (const Error& error) {
+        if (error.kind() != ErrorKind::too_large) throw;
+        return trace;
+    }
+}
+
 bool is_ready(const Trace& trace, const Wanted& wanted) {
     return !lacks_gradients(trace, wanted) && is_ready(trace, wanted.pictures);
 }
@@ -169,6 +181,7 @@ private:
     bool evaluate(std::unique_lock<std::mutex>& lock, SlotName slot);
     bool prepare(std::unique_lock<std::mutex>& lock, SlotName slot);
     WorkResult evaluate_newest(std::unique_lock<std::mutex>& lock, SlotName slot);
+    EvaluateOptions options_for(const Wanted& wanted, Backend* card) const;
     void forget_traces();
     void use_processor(const std::string& why);
     bool ends_soon(SlotName slot) const;
@@ -404,14 +417,19 @@ bool Worker::Shared::evaluate(std::unique_lock<std::mutex>& lock, SlotName slot)
     return true;
 }
 
+/// How to evaluate what is wanted, until `cancel_` stops it.
+EvaluateOptions Worker::Shared::options_for(const Wanted& wanted, Backend* card) const {
+    EvaluateOptions options = options_;
+    options.cancel = cancel_.get_token();
+    options.backend = card;
+    options.watched = watched(wanted);
+    return options;
+}
+
 /// Makes the newest trace ready to draw for what is now shown, and delivers it again.
 bool Worker::Shared::prepare(std::unique_lock<std::mutex>& lock, SlotName slot) {
     Work& own = work(slot);
     own.prepares = false;
-    if (is_waiting(*own.previous, own.wanted)) {
-        ask_again(slot);
-        return false;
-    }
     running_ = latest_ = slot;
     cancel_ = std::stop_source{};
     const std::shared_ptr<const Trace> trace = own.previous;
@@ -419,11 +437,14 @@ bool Worker::Shared::prepare(std::unique_lock<std::mutex>& lock, SlotName slot) 
     const Wanted wanted = own.wanted;
     std::string notice;
     const std::stop_token cancel = cancel_.get_token();
+    const std::shared_ptr<Backend> card = own.on_cpu ? nullptr : card_;
+    const EvaluateOptions options = options_for(wanted, card.get());
     lock.unlock();
     bool done = false, failed = false;
     try {
-        if (lacks_gradients(*trace, wanted)) {
-            auto with = std::make_shared<Trace>(*trace);
+        if (is_waiting(*trace, wanted)) ready = evaluated_again(trace, options);
+        if (lacks_gradients(*ready, wanted)) {
+            auto with = std::make_shared<Trace>(*ready);
             notice = add_gradients(*with, wanted, cancel);
             ready = std::move(with);
         }
@@ -461,10 +482,7 @@ WorkResult Worker::Shared::evaluate_newest(std::unique_lock<std::mutex>& lock, S
     const int forgotten = own.forgotten;
     const Wanted wanted = own.wanted;
     cancel_ = std::stop_source{};
-    EvaluateOptions options = options_;
-    options.cancel = cancel_.get_token();
-    options.backend = card.get();
-    options.watched = watched(wanted);
+    EvaluateOptions options = options_for(wanted, card.get());
     lock.unlock();
     WorkResult result{.slot = slot};
     std::string lost, notice;

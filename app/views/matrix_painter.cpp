@@ -213,6 +213,7 @@ ColorScale scale_of(const ShownStage& shown, const Presentation& presentation) {
         return *known;
     Presentation with_all = presentation;
     with_all.range = {RangeChoice::Kind::all};
+    if (shown.stage->buffer.is_waiting()) with_all.range = {RangeChoice::Kind::fixed, 0, 1};
     return color_scale(*shown.trace, *shown.stage, shown.head, with_all);
 }
 

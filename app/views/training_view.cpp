@@ -66,7 +66,8 @@ std::string summary(const Desk& desk) {
     const Trace& trace = *desk.document.trace();
     const Stage* loss = trace.find("loss"_stage);
     const bool counts_all = !is_stack(trace) || has_own_targets(trace.experiment.transformer.objective);
-    if (loss && counts_all) text += "  ·  loss of this sentence " + short_text(loss->buffer.at(0, 0, 0));
+    if (loss && counts_all && !loss->buffer.is_waiting())
+        text += "  ·  loss of this sentence " + short_text(loss->buffer.at(0, 0, 0));
     if (known && known->measured && known->step == shown_step(desk))
         text += fmt::format("  ·  accuracy {:.1f} % on {} held-out sentences{}",
                             100 * known->measured->accuracy, k_held_out_sentences,

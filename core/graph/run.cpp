@@ -62,7 +62,7 @@ public:
         };
         for (const std::vector<int>& pass : row_passes(graph_, may_join)) {
             stop_if_canceled(options_.cancel);
-            if (pass.size() == 1 && !(waits(pass[0]) && may_join(pass[0])))
+            if (pass.size() == 1)
                 add(pass[0]);
             else
                 add_together(pass);

@@ -217,6 +217,47 @@ TEST(WorkerTest, GradientsThatAreWantedLaterAreDeliveredWithTheSameStages) {
     EXPECT_FALSE(worker.busy(SlotName::live)) << "they are there";
 }
 
+WantedPictures weights_alone() { return {.other_heads = true, .stage = "weights"_stage}; }
+
+bool waits(const Trace& trace) { return trace.find("context"_stage)->buffer.is_waiting(); }
+
+TEST(WorkerTest, WhatWaitedIsEvaluatedOnceItIsShown) {
+    Worker worker({}, {});
+    worker.prepare_for(SlotName::live, weights_alone());
+    worker.request(SlotName::live, large());
+    worker.wait();
+    const auto before = worker.take();
+    ASSERT_TRUE(before && before->trace);
+    EXPECT_TRUE(waits(*before->trace));
+    worker.prepare_for(SlotName::live, {{HeadChoice::Kind::one, 0}});
+    worker.wait();
+    const auto after = worker.take();
+    ASSERT_TRUE(after && after->trace);
+    EXPECT_FALSE(waits(*after->trace));
+    EXPECT_TRUE(after->trace->find("context"_stage)->buffer.known_range(0));
+    EXPECT_EQ(after->trace->find("weights"_stage), before->trace->find("weights"_stage));
+}
+
+TEST(WorkerTest, WhatWaitedIsEvaluatedAlthoughANewerExperimentFails) {
+    Worker worker({}, {});
+    worker.prepare_for(SlotName::live, weights_alone());
+    worker.request(SlotName::live, large());
+    worker.wait();
+    ASSERT_TRUE(worker.take());
+    Experiment wrong = large();
+    wrong.attention.heads = 3;
+    worker.request(SlotName::live, wrong);
+    worker.wait();
+    const auto failed = worker.take();
+    ASSERT_TRUE(failed && !failed->trace);
+    worker.prepare_for(SlotName::live, {{HeadChoice::Kind::one, 0}});
+    worker.wait();
+    const auto after = worker.take();
+    ASSERT_TRUE(after && after->trace) << (after ? after->error : "nothing was prepared");
+    EXPECT_EQ(after->experiment, large());
+    EXPECT_FALSE(waits(*after->trace));
+}
+
 TEST(WorkerTest, StoppedIsSaidWithoutWaitingForWhatDoesNotStop) {
     Worker worker({}, {});
     EXPECT_FALSE(worker.stopped());

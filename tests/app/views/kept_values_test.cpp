@@ -125,5 +125,18 @@ TEST_F(KeptValuesTest, AViewKeepsWhatItDraws) {
     EXPECT_EQ(omitted("scores"_stage), "0000") << "a mean is of all heads";
 }
 
+TEST_F(KeptValuesTest, TheWindowComputesNothingThatWaits) {
+    for (const ViewKind from : {ViewKind::heads, ViewKind::lines})
+        for (const ViewKind to : {ViewKind::pipeline, ViewKind::compare, ViewKind::training}) {
+            start_long();
+            if (!window) return;
+            show(from, "weights"_stage, k_second, false);
+            document().stop();
+            document().change([&](Session& s) { s.presentation.view = to; });
+            step(true);
+            EXPECT_EQ(omitted("context"_stage), "wwww") << name_of(from) << " to " << name_of(to);
+        }
+}
+
 }  // namespace
 }  // namespace attnscope
