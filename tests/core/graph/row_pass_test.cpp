@@ -215,15 +215,16 @@ TEST(RowPassTest, WhatTheWeightsDoNotNeedWaitsForWhoeverAsks) {
     experiment.attention.output_projection = true;
     experiment.attention.block = Block::post_norm;
     const Trace whole = evaluate(experiment);
-    const StageInfo* const last = "norm_2"_stage;
+    const StageInfo *const last = "norm_2"_stage, *const weights = "weights"_stage,
+                           *const scores = "scores"_stage;
     const Buffer& all = whole.find(last)->buffer;
     const auto expect = [&](const auto& read) {
-        const Trace trace = evaluate(experiment, {}, {.watched = {.stage = "weights"_stage}});
+        const Trace trace = evaluate(experiment, {}, {.watched = {.stage = weights}});
         const Buffer& some = trace.find(last)->buffer;
         ASSERT_TRUE(some.is_waiting() || some.is_omitted(0));
-        EXPECT_FALSE(trace.find("weights"_stage)->buffer.is_omitted(3));
+        EXPECT_FALSE(trace.find(weights)->buffer.is_omitted(3));
         EXPECT_EQ(read(some), read(all));
-        EXPECT_TRUE(trace.find("scores"_stage)->buffer.is_omitted(3)) << "passed again, not kept";
+        EXPECT_TRUE(trace.find(scores)->buffer.is_omitted(3)) << "passed again, not kept";
     };
     expect([](const Buffer& b) { return b.at(0, 140, 7); });
     expect([](const Buffer& b) { return b.row(0, 140).eval(); });
