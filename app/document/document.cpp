@@ -267,7 +267,7 @@ bool draws_one_head(ViewKind view) {
 /// The only stage that is watched, one of pairs; nullptr: others are, too. The pipeline, which is shown
 /// where there is nothing for another view, draws those that lead to it; the status bar tells of the focused
 /// stage, the inspector of the locked one, and with something pinned all are compared.
-const StageInfo* stage_looked_at(const Trace& trace, const Session& session) {
+const StageInfo* watched_stage(const Trace& trace, const Session& session) {
     const Presentation& shown = session.presentation;
     const Stage* stage = nullptr;
     if (shown.view == ViewKind::heads) stage = &surveyed_stage(trace, shown);
@@ -286,7 +286,7 @@ void Document::prepare() {
     WantedPictures pictures{
         .percentiles = shown.range.kind == RangeChoice::Kind::percentile,
         .other_heads = !draws_one_head(shown.view),
-        .stage = live && live->trace ? stage_looked_at(*live->trace, session_) : nullptr,
+        .stage = live && live->trace ? watched_stage(*live->trace, session_) : nullptr,
     };
     const auto prepare_for = [&](SlotName slot, const HeadChoice& head) {
         pictures.head = head;

@@ -159,7 +159,7 @@ void cell_values(Desk& desk, const Ui& ui, const ShownStage& shown, const FocusL
                  const ColorScale& scale) {
     if (!desk.document.presentation().values || is_behind(desk) || shown.stage->info->unit == Unit::boolean)
         return;
-    if (shown.stage->buffer.is_waiting()) return;  // for the worker
+    if (shown.stage->buffer.is_waiting()) return;  // the worker computes it
     // One of these takes a whole row of pairs.
     if (shown.stage->buffer.on_demand() && !is_of_pairs(*shown.stage->info)) return;
     // Probabilities are never negative.
