@@ -7,7 +7,7 @@ layout(local_size_x = GROUP) in;
 layout(std430, binding = 0) restrict readonly buffer A { float a[]; };
 layout(std430, binding = 3) restrict writeonly buffer Result { uint result[]; };
 
-uniform uint u_a, u_count;
+uniform uint u_a, u_result, u_count;
 
 const float k_infinity = uintBitsToFloat(0x7f800000u);
 
@@ -57,7 +57,7 @@ void main() {
         meet();
     }
     if (thread > 0u) return;
-    uint at = 7u * gl_WorkGroupID.x;
+    uint at = u_result + 7u * gl_WorkGroupID.x;
     result[at] = floatBitsToUint(smallest[0]);
     result[at + 1u] = floatBitsToUint(largest[0]);
     for (uint k = 0u; k < 4u; ++k) result[at + 2u + k] = counts[0][k];

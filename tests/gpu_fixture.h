@@ -11,6 +11,7 @@
 
 #include "core/error.h"
 #include "core/gpu/backend.h"
+#include "core/gpu/values.h"
 
 namespace attnscope::test {
 
@@ -19,11 +20,11 @@ inline constexpr float k_guard_number = -1234.5f;
 
 /// Room with numbers before and after the tensor that every shader may see and none may change.
 inline GpuRoom guarded_room(std::size_t numbers) {
-    auto storage = std::make_unique<gl::Storage>(numbers + 2 * k_guard);
+    auto storage = std::make_shared<gl::Storage>(numbers + 2 * k_guard);
     const std::vector<float> guard(k_guard, k_guard_number);
     storage->write(0, guard);
     storage->write(k_guard + numbers, guard);
-    return {.storage = std::move(storage), .first = k_guard, .reach = k_guard};
+    return {.storage = std::move(storage), .first = k_guard, .numbers = numbers, .reach = k_guard};
 }
 
 /// Whether the numbers around a tensor in guarded_room() are as they were.

@@ -456,11 +456,20 @@ bool Document::update() {
     const bool compared = comparer_.update(), surveyed = surveyor_.update(), swept = sweeper_.update(),
                found = line_finder_.update(), linked = link_finder_.update(), seen = overview_maker_.update(),
                made = tile_maker_.update();
+    if (linked || seen || made) tell_trouble();
     return news || compared || surveyed || swept || found || linked || seen || made;
 }
 
+/// What the card failed to compute after the evaluation, once.
+void Document::tell_trouble() {
+    const std::shared_ptr<Backend> card = worker_.card();
+    std::string trouble = card ? card->complaint() : "";
+    if (trouble != told_ && !trouble.empty()) notice_ = trouble;
+    told_ = std::move(trouble);
+}
+
 void Document::take(WorkResult result) {
-    if (!result.notice.empty()) notice_ = std::move(result.notice);
+    if (!result.notice.empty()) notice_ = told_ = std::move(result.notice);
     Slot& slot = open_slot(result.slot).value();
     if (result.trace) {
         slot.trace = std::move(result.trace);

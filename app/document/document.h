@@ -201,6 +201,7 @@ private:
     void find_lines();
     void find_links();
     void take(WorkResult result);
+    void tell_trouble();
     void forget_proofs();
     void begin_run();
     void follow_run();
@@ -234,6 +235,7 @@ private:
     };
     std::optional<KeptRow> row_;  ///< that the view of steps shows
     std::string notice_;
+    std::string told_;  ///< the last notice about the card
     bool stopping_ = false;
     bool follows_run_ = false;  ///< the session gets the parameters of each step
     bool plays_on_ = false;     ///< until it is paused

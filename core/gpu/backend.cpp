@@ -6,10 +6,12 @@
 #include <atomic>
 #include <concepts>
 #include <functional>
+#include <mutex>
 #include <string>
 #include <vector>
 
 #include "core/error.h"
+#include "core/gpu/values.h"
 #include "core/op/op.h"
 
 namespace attnscope {
@@ -44,6 +46,12 @@ concept on_regions = std::same_as<One, op::DotProduct> || std::same_as<One, op::
     std::same_as<One, op::Cosine> || std::same_as<One, op::RbfScore> || std::same_as<One, op::Sharpen> ||
     std::same_as<One, op::Scale> || std::same_as<One, op::AlibiBias> || std::same_as<One, op::Add> ||
     std::same_as<One, op::Mask> || std::same_as<One, op::MaskedFill> || std::same_as<One, op::Softmax>;
+
+/// Bytes of the card's memory for tensors to come; 0 as GpuDevice::free_memory(). On the device's thread.
+std::size_t free_memory(const GpuDevice& device, const GpuKernels& kernels) {
+    const std::size_t free = device.free_memory();
+    return free > 0 ? free + kernels.rooms().kept_bytes() : 0;
+}
 
 /// One operation, on the device's thread: an overload for each that the card computes. An operation that is
 /// neither here nor in on_processor does not compile.
@@ -259,9 +267,9 @@ private:
     std::shared_ptr<GpuValues> make(const Shape& shape) const {
         // Checked for each result: an evaluation that reuses stages of another trace cannot tell its needs in
         // advance.
-        const std::size_t free = options_.free_bytes ? options_.free_bytes : device_->free_memory();
+        const std::size_t free = options_.free_bytes ? options_.free_bytes : free_memory(*device_, *kernels_);
         const std::size_t bytes = shape.size() * sizeof(float);
-        if (free > 0 && bytes > free / 10 * 9)
+        if (free > 0 && bytes > free / 10 * 9 && !kernels_->rooms().has(shape.size()))
             throw Error(ErrorKind::too_large,
                         fmt::format("a matrix needs {} MiB of the GPU's memory and {} MiB are "
                                     "free: use a smaller experiment or backend cpu",
@@ -372,16 +380,38 @@ bool run_on_card(GpuDevice& device, GpuKernels& kernels, std::stop_token cancel,
     return fits;
 }
 
-class GpuRegions : public RegionBackend {
+}  // namespace
+
+/// Shared by a backend with the regions that it computes, which may outlive it.
+class GpuBackend::Trouble {
 public:
-    GpuRegions(std::shared_ptr<GpuDevice> device, std::shared_ptr<GpuKernels> kernels,
-               const GpuOptions& options)
-        : device_(std::move(device)), kernels_(std::move(kernels)), options_(options) {}
-    ~GpuRegions() override {
+    void set(std::string why) {
+        const std::lock_guard lock(mutex_);
+        why_ = std::move(why);
+    }
+    std::string why() const {
+        const std::lock_guard lock(mutex_);
+        return why_;
+    }
+
+private:
+    mutable std::mutex mutex_;
+    std::string why_;
+};
+
+class GpuBackend::Regions : public RegionBackend {
+public:
+    Regions(std::shared_ptr<GpuDevice> device, std::shared_ptr<GpuKernels> kernels, const GpuOptions& options,
+            std::shared_ptr<Trouble> trouble)
+        : device_(std::move(device)),
+          kernels_(std::move(kernels)),
+          options_(options),
+          trouble_(std::move(trouble)) {}
+    ~Regions() override {
         device_->post([kernels = std::move(kernels_)] {});
     }
-    GpuRegions(const GpuRegions&) = delete;
-    GpuRegions& operator=(const GpuRegions&) = delete;
+    Regions(const Regions&) = delete;
+    Regions& operator=(const Regions&) = delete;
 
     bool computes(const Op& op) const override {
         if (const auto* mask = std::get_if<op::Mask>(&op)) return !mask->custom && !mask->bias;
@@ -407,14 +437,14 @@ public:
         Matrix out(shape.rows, shape.columns);
         const bool fits = run([&] {
             const GpuMatrices x = dynamic_cast<const GpuValues&>(cells).matrices();
-            gl::Storage largest(shape.size()), result(shape.size());
-            const GpuMatrices to{&result, 0, shape}, largest_to{&largest, 0, shape};
+            const GpuScratch largest(kernels_->rooms(), shape), result(kernels_->rooms(), shape);
+            const GpuMatrices to = result.matrices(), largest_to = largest.matrices();
             const auto find = [&](BlockFact each, const GpuMatrices& found, double work) {
                 kernels_->blocks(std::string(name_of(each)), x, rows, columns, largest_to, found, work);
             };
             if (fact == BlockFact::exponential) find(BlockFact::largest, largest_to, 1);
             find(fact, to, fact == BlockFact::exponential ? op::k_exponential_work : 1);
-            result.read(0, {out.data(), shape.size()});
+            result.read({out.data(), shape.size()});
         });
         if (!fits) throw Error(ErrorKind::too_large, "a region is larger than a storage block of the GPU");
         return out;
@@ -425,7 +455,8 @@ private:
         try {
             return run_on_card(*device_, *kernels_, {}, work);
         } catch (const Error& error) {
-            if (error.kind() == ErrorKind::backend) has_failed_ = true;
+            if (error.kind() == ErrorKind::backend && !has_failed_.exchange(true))
+                trouble_->set(fmt::format("{} (computing parts of stages on the CPU)", error.what()));
             throw;
         }
     }
@@ -433,21 +464,24 @@ private:
     std::shared_ptr<GpuDevice> device_;
     std::shared_ptr<GpuKernels> kernels_;
     const GpuOptions options_;
+    const std::shared_ptr<Trouble> trouble_;
     std::atomic<bool> has_failed_ = false;  ///< it is not asked again
 };
-
-}  // namespace
 
 GpuBackend::GpuBackend(std::unique_ptr<GlContext> context, const GpuOptions& options)
     : device_(std::make_shared<GpuDevice>(std::move(context))),
       kernels_(std::make_shared<GpuKernels>(*device_, options)),
+      trouble_(std::make_shared<Trouble>()),
       options_(options) {}
 
 GpuBackend::~GpuBackend() {
     device_->post([kernels = std::move(kernels_)] {});
 }
 
-std::string GpuBackend::complaint() const { return kernels_->programs().problem(); }
+std::string GpuBackend::complaint() const {
+    const std::string trouble = trouble_->why();
+    return trouble.empty() ? kernels_->programs().problem() : trouble;
+}
 
 std::string GpuBackend::card() const {
     return info().renderer + (info().is_software ? ", a software renderer on the CPU" : "");
@@ -456,7 +490,7 @@ std::string GpuBackend::card() const {
 std::size_t GpuBackend::memory() const {
     if (options_.free_bytes > 0) return options_.free_bytes;
     std::size_t free = 0;
-    device_->run_soon([&] { free = device_->free_memory(); });
+    device_->run_soon([&] { free = free_memory(*device_, *kernels_); });
     return free;
 }
 
@@ -491,7 +525,8 @@ std::shared_ptr<const DeviceValues> GpuBackend::compute(const Op& op, std::span<
 }
 
 std::shared_ptr<RegionBackend> GpuBackend::regions() const {
-    return std::make_shared<GpuRegions>(device_, kernels_, options_);
+    trouble_->set("");
+    return std::make_shared<Regions>(device_, kernels_, options_, trouble_);
 }
 
 }  // namespace attnscope

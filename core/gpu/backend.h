@@ -32,8 +32,12 @@ public:
     std::uint64_t take_nanoseconds();
 
 private:
+    class Regions;
+    class Trouble;  ///< why the newest regions() failed
+
     std::shared_ptr<GpuDevice> device_;
     std::shared_ptr<GpuKernels> kernels_;
+    std::shared_ptr<Trouble> trouble_;
     GpuOptions options_;
 };
 

@@ -329,14 +329,14 @@ void GpuKernels::column(const GpuMatrices& values, int column, const GpuMatrices
 
 void GpuKernels::mean_over_heads(const GpuMatrices& values, const GpuMatrices& mean) {
     const Uncanceled whole(cancel_);
-    gl::Storage storages[] = {gl::Storage(mean.shape.size()), gl::Storage(mean.shape.size())};
+    const GpuScratch sums[] = {{rooms_, mean.shape}, {rooms_, mean.shape}};
     GpuMatrices sum = values;
     sum.shape.heads = 1;
     for (int h = 1; h < values.shape.heads; ++h) {
         GpuMatrices head = values;
         head.first += size(h) * values.shape.head_size();
         head.shape.heads = 1;
-        const GpuMatrices next{&storages[h % 2], 0, mean.shape};
+        const GpuMatrices next = sums[h % 2].matrices();
         cells("cells.comp", {"ADD"}, {{sum}, {head}}, next);
         sum = next;
     }
@@ -344,7 +344,7 @@ void GpuKernels::mean_over_heads(const GpuMatrices& values, const GpuMatrices& m
 }
 
 ValueRange GpuKernels::range(const GpuMatrices& values, int head) {
-    if (!range_scratch_) range_scratch_ = std::make_unique<gl::Storage>(k_range_groups * k_range_numbers);
+    const GpuScratch found(rooms_, {.rows = k_range_groups, .columns = k_range_numbers});
     GpuProgram& program = programs_.get("range.comp", {fmt::format("GROUP {}", group())});
     ValueRange whole;
     std::vector<float> parts(k_range_groups * k_range_numbers);
@@ -358,12 +358,12 @@ ValueRange GpuKernels::range(const GpuMatrices& values, int head) {
         line.shape = {.heads = 1, .rows = 1, .columns = static_cast<int>(some)};
         program.use();
         bind(program, 0, "a", {line, true}, {0, 1, 0, 1});
-        glBindBufferBase(GL_SHADER_STORAGE_BUFFER, 3, range_scratch_->id());
+        bind(program, 3, "result", {found.matrices(), true}, {0, 1, 0, 1});
         program.set("u_count", word(some));
         if (watch) watch->start();
         glDispatchCompute(word(groups), 1, 1);
         if (watch) watch->stop();
-        range_scratch_->read(0, std::span(parts).first(groups * k_range_numbers));
+        found.read(std::span(parts).first(groups * k_range_numbers));
         if (watch) nanoseconds_ += watch->nanoseconds();
         for (std::size_t g = 0; g < groups; ++g) {
             const float* part = parts.data() + g * k_range_numbers;

@@ -16,8 +16,9 @@
 
 #include "core/gpu/device.h"
 #include "core/gpu/programs.h"
+#include "core/gpu/rooms.h"
 #include "core/gpu/stopwatch.h"
-#include "core/gpu/values.h"
+#include "core/tensor/buffer.h"
 
 namespace attnscope {
 
@@ -31,7 +32,7 @@ struct GpuOptions {
     std::size_t free_bytes = 0;   ///< free memory of the card; 0: what the driver reports, each time
     int tile = 0;                 ///< side of a tile of a product: 32 or 128; 0: by the driver's limits
     bool timed = false;           ///< measure each dispatch by the card's own clock
-    GpuAllocator allocate = exact_room;  ///< makes the room of each tensor
+    GpuAllocator allocate = exact_room;  ///< makes room for tensors
     ShaderSource shaders = {};
 };
 
@@ -49,13 +50,14 @@ struct GpuNumbers {
 class GpuKernels {
 public:
     GpuKernels(GpuDevice& device, const GpuOptions& options)
-        : device_(device), options_(options), programs_(options.shaders) {}
+        : device_(device), options_(options), programs_(options.shaders), rooms_(options.allocate) {}
 
     /// The time that the card spent on dispatches since the last call; 0 if GpuOptions::timed is off.
     std::uint64_t take_nanoseconds() { return std::exchange(nanoseconds_, 0); }
 
-    /// Room for a tensor, made by GpuOptions::allocate.
-    GpuRoom room_for(std::size_t numbers) const { return options_.allocate(numbers); }
+    /// What the tensors of this card lie in.
+    GpuRooms& rooms() { return rooms_; }
+    const GpuRooms& rooms() const { return rooms_; }
 
     /// Sets the token that cancels the following kernels.
     void set_cancel(std::stop_token cancel) { cancel_ = std::move(cancel); }
@@ -131,8 +133,8 @@ private:
     GpuDevice& device_;
     GpuOptions options_;
     GpuPrograms programs_;
+    GpuRooms rooms_;
     std::stop_token cancel_;
-    std::unique_ptr<gl::Storage> range_scratch_;
     std::unique_ptr<GpuStopwatch> stopwatch_;  ///< for one dispatch; nullptr if timing is off
     std::uint64_t nanoseconds_ = 0;
 };

@@ -12,19 +12,17 @@ constexpr std::size_t k_copied_at_once = std::size_t{1} << 22;
 
 }  // namespace
 
-GpuRoom exact_room(std::size_t numbers) { return {.storage = std::make_unique<gl::Storage>(numbers)}; }
-
 GpuValues::GpuValues(std::shared_ptr<GpuDevice> device, std::shared_ptr<GpuKernels> kernels,
                      const Shape& shape)
     : device_(std::move(device)),
       kernels_(std::move(kernels)),
       shape_(shape),
-      room_(kernels_->room_for(shape.size())) {}
+      room_(kernels_->rooms().take(shape.size())) {}
 
 GpuValues::~GpuValues() {
-    // Freed with the task, on the device's thread.
-    device_->post(
-        [storage = std::shared_ptr<gl::Storage>(std::move(room_.storage)), kernels = std::move(kernels_)] {});
+    device_->post([room = std::move(room_), kernels = std::move(kernels_)]() mutable {
+        kernels->rooms().give_back(std::move(room));
+    });
 }
 
 void GpuValues::read(int head, int first, int count, float* rows) const {
@@ -45,9 +43,9 @@ Eigen::VectorXf GpuValues::column(int head, int column) const {
     Eigen::VectorXf numbers(shape_.rows);
     const std::span<float> to(numbers.data(), static_cast<std::size_t>(shape_.rows));
     device_->run_soon([&] {
-        gl::Storage copy(to.size());
-        kernels_->column(matrix(head), column, {&copy, 0, {.heads = 1, .rows = shape_.rows, .columns = 1}});
-        copy.read(0, to);
+        const GpuScratch copy(kernels_->rooms(), {.rows = shape_.rows, .columns = 1});
+        kernels_->column(matrix(head), column, copy.matrices());
+        copy.read(to);
         device_->check();
     });
     return numbers;
@@ -72,9 +70,9 @@ GpuMatrices GpuValues::matrix(int head) const {
 std::vector<float> GpuValues::row_largest(int head) const {
     std::vector<float> largest(static_cast<std::size_t>(shape_.rows));
     device_->run_soon([&] {
-        gl::Storage column(largest.size());
-        kernels_->rows_largest(matrix(head), {&column, 0, {.heads = 1, .rows = shape_.rows, .columns = 1}});
-        column.read(0, largest);
+        const GpuScratch column(kernels_->rooms(), {.rows = shape_.rows, .columns = 1});
+        kernels_->rows_largest(matrix(head), column.matrices());
+        column.read(largest);
         device_->check();
     });
     return largest;
@@ -83,10 +81,9 @@ std::vector<float> GpuValues::row_largest(int head) const {
 std::vector<float> GpuValues::column_largest(int head) const {
     std::vector<float> largest(static_cast<std::size_t>(shape_.columns));
     device_->run_soon([&] {
-        gl::Storage row(largest.size());
-        kernels_->columns_largest(matrix(head),
-                                  {&row, 0, {.heads = 1, .rows = 1, .columns = shape_.columns}});
-        row.read(0, largest);
+        const GpuScratch row(kernels_->rooms(), {.rows = 1, .columns = shape_.columns});
+        kernels_->columns_largest(matrix(head), row.matrices());
+        row.read(largest);
         device_->check();
     });
     return largest;

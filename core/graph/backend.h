@@ -67,8 +67,8 @@ public:
                                                         std::stop_token cancel) = 0;
     /// What computes regions of stages too large to be computed whole; nullptr: the CPU does.
     virtual std::shared_ptr<RegionBackend> regions() const { return nullptr; }
-    /// A problem that the user should know of although work goes on, such as an edited shader that does not
-    /// compile. Empty: none.
+    /// A problem that the user should know of although work goes on: an edited shader that does not compile,
+    /// or that the newest regions() failed. Empty: none.
     virtual std::string complaint() const { return ""; }
     /// Whether it can never compute again, because the card was reset.
     virtual bool is_lost() const { return false; }

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/cpu/row_blocks.h"
+#include "core/graph/on_demand.h"
 
 namespace attnscope {
 namespace {
@@ -32,7 +33,24 @@ private:
     std::size_t done_ = 0;
 };
 
+std::size_t cells_at(const Shape& shape, int level) {
+    return static_cast<std::size_t>(pooled(shape.rows, level)) *
+           static_cast<std::size_t>(pooled(shape.columns, level));
+}
+
+/// The first level that a survey keeps.
+int kept_level(const Shape& shape, const OnDemandSizes& sizes) {
+    int level = k_least_kept_level;
+    while (cells_at(shape, level) > sizes.kept_cells) ++level;
+    return level;
+}
+
 }  // namespace
+
+std::size_t survey_bytes(const Shape& shape, const OnDemandSizes& sizes) {
+    // Each level has a quarter of the cells of the finer one.
+    return cells_at(shape, kept_level(shape, sizes)) * 2 * sizeof(float) * 4 / 3;
+}
 
 Region cells_of(const Region& region, int level, const Shape& shape) {
     const auto first = [&](int at) { return static_cast<int>(std::int64_t{at} << level); };
@@ -69,12 +87,7 @@ void SurveyedCells::Survey::add_levels(PooledTotals totals) {
 }
 
 SurveyedCells::SurveyedCells(const Shape& shape, const OnDemandSizes& sizes) : shape_(shape), sizes_(sizes) {
-    kept_level_ = k_least_kept_level;
-    const auto cells = [&] {
-        return static_cast<std::size_t>(pooled(shape.rows, kept_level_)) *
-               static_cast<std::size_t>(pooled(shape.columns, kept_level_));
-    };
-    while (cells() > sizes.kept_cells) ++kept_level_;
+    kept_level_ = kept_level(shape, sizes);
     for (int h = 0; h < shape.heads; ++h) heads_.push_back(std::make_unique<Head>());
 }
 

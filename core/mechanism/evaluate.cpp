@@ -48,13 +48,16 @@ struct Needed {
     std::size_t here = 0, on_card = 0;
 };
 
-/// Bytes of all values that are kept, and of what a survey keeps of those that are computed on demand;
-/// without transposes of parameters and keys (Buffer::transposed), whose rows are short.
+/// Bytes of all values that are kept, and of the surveys of those that are computed on demand; without
+/// transposes of parameters and keys (Buffer::transposed), whose rows are short.
 Needed needed_bytes(const Graph& graph, const EvaluateOptions& options, bool has_card) {
     const std::vector<bool> on_demand = on_demand_values(graph, options.on_demand);
     Needed needed;
-    if (std::ranges::find(on_demand, true) != on_demand.end())
-        needed.here = options.on_demand.kept_cells * 2 * sizeof(float) * 4 / 3;
+    for (std::size_t i = 0; i < graph.values.size(); ++i) {
+        if (!on_demand[i]) continue;
+        const std::size_t surveys = k_kept_surveys * survey_bytes(graph.values[i].shape, options.on_demand);
+        needed.here = std::max(needed.here, surveys);
+    }
     for (std::size_t i = 0; i < graph.values.size(); ++i) {
         if (on_demand[i]) continue;
         const bool on_card = has_card && options.backend->computes(graph.op_of(graph.values[i]));

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "core/op/gradient_proof.h"
+#include "core/tensor/scratch.h"
 
 namespace attnscope::op {
 namespace {
@@ -73,10 +74,10 @@ void AddBias::rows(const RowWork& in, MatrixView out) const { sum_inputs(in, out
 
 void AddBias::cells(const RegionWork& in, MatrixView out) const {
     in.read(0, out);
-    Matrix bias(out.rows(), out.cols());
+    Scratch bias(out.rows(), out.cols());
     for (std::size_t i = 1; i < in.count(); ++i) {
-        in.read(i, {bias.data(), bias.rows(), bias.cols()});
-        out += bias;
+        in.read(i, bias.view());
+        out += bias.view();
     }
 }
 

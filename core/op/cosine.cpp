@@ -3,17 +3,21 @@
 #include "core/cpu/kernels.h"
 #include "core/op/dot_product.h"
 #include "core/op/gradient_proof.h"
+#include "core/tensor/scratch.h"
 
 namespace attnscope::op {
 
 namespace {
 
 void cosines(ConstMatrixView Q, ConstMatrixView K, MatrixView out) {
-    const Eigen::VectorXf query_norms = Q.rowwise().norm(), key_norms = K.rowwise().norm();
+    Scratch of_queries(Q.rows(), 1), of_keys(K.rows(), 1);
+    MatrixView query_norms = of_queries.view(), key_norms = of_keys.view();
+    query_norms = Q.rowwise().norm();
+    key_norms = K.rowwise().norm();
     product_transposed(Q, K, out);
     for (Eigen::Index i = 0; i < out.rows(); ++i)
         for (Eigen::Index j = 0; j < out.cols(); ++j)
-            out(i, j) /= std::max(query_norms(i) * key_norms(j), 1e-8f);
+            out(i, j) /= std::max(query_norms(i, 0) * key_norms(j, 0), 1e-8f);
 }
 
 }  // namespace

@@ -2,20 +2,32 @@
 
 #include "core/cpu/kernels.h"
 #include "core/op/gradient_proof.h"
+#include "core/tensor/scratch.h"
 
 namespace attnscope::op {
+namespace {
+
+/// Q W, in the scratch's memory.
+MatrixView multiplied(ConstMatrixView Q, ConstMatrixView W, Scratch& scratch) {
+    MatrixView QW = scratch.view();
+    QW.setZero();
+    add_product(Q, W, QW);
+    return QW;
+}
+
+}  // namespace
 
 void GeneralScore::rows(const RowWork& in, MatrixView out) const {
     const ConstMatrixView Q = in.rows(0);
-    Matrix QW = Matrix::Zero(Q.rows(), in.head(2).cols());
-    add_product(Q, in.head(2), QW);
+    Scratch scratch(Q.rows(), in.head(2).cols());
+    const MatrixView QW = multiplied(Q, in.head(2), scratch);
     in.multiply_transposed(QW, 1, out);
 }
 
 void GeneralScore::cells(const RegionWork& in, MatrixView out) const {
     const ConstMatrixView Q = in.whole_rows(0, in.region.row, in.region.rows);
-    Matrix QW = Matrix::Zero(Q.rows(), in.whole(2).cols());
-    add_product(Q, in.whole(2), QW);
+    Scratch scratch(Q.rows(), in.whole(2).cols());
+    const MatrixView QW = multiplied(Q, in.whole(2), scratch);
     product_transposed(QW, in.whole_rows(1, in.region.column, in.region.columns), out);
 }
 

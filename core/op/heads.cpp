@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "core/op/gradient_proof.h"
+#include "core/tensor/scratch.h"
 #include "core/op/positions.h"
 
 namespace attnscope::op {
@@ -32,10 +33,10 @@ void JoinHeads::cells(const RegionWork& in, MatrixView out) const {
     for (int h = in.region.column / width; h * width < in.region.end_column(); ++h) {
         const int first = std::max(in.region.column, h * width),
                   end = std::min(in.region.end_column(), (h + 1) * width);
-        Matrix of_head(in.region.rows, end - first);
+        Scratch of_head(in.region.rows, end - first);
         in.inputs[0]->read(h, {in.region.row, first - h * width, in.region.rows, end - first},
-                           {of_head.data(), of_head.rows(), of_head.cols()});
-        out.middleCols(first - in.region.column, end - first) = of_head;
+                           of_head.view());
+        out.middleCols(first - in.region.column, end - first) = of_head.view();
     }
 }
 

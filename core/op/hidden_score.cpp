@@ -6,6 +6,7 @@
 
 #include "core/cpu/kernels.h"
 #include "core/op/gradient_proof.h"
+#include "core/tensor/scratch.h"
 
 namespace attnscope::op {
 namespace {
@@ -17,14 +18,16 @@ Shape hidden_shape(const Shape& Q, const Shape& K, int hidden) {
 }
 
 /// x Wᵀ, n × W's rows.
-Matrix projected(ConstMatrixView x, const ConstStrided& W) {
-    Matrix result = Matrix::Zero(x.rows(), W.rows());
-    add_product_transposed(x, W, result);
-    return result;
-}
+class Projected : public Scratch {
+public:
+    Projected(ConstMatrixView x, const ConstStrided& W) : Scratch(x.rows(), W.rows()) {
+        view().setZero();
+        add_product_transposed(x, W, view());
+    }
+};
 
 /// tanh of each query's part plus each key's part, side by side for each key; n × (M · hidden).
-void tanh_of_sums(const Matrix& of_queries, const Matrix& of_keys, MatrixView out) {
+void tanh_of_sums(MatrixView of_queries, MatrixView of_keys, MatrixView out) {
     const Eigen::Index width = of_keys.cols();
     for (Eigen::Index i = 0; i < of_queries.rows(); ++i)
         for (Eigen::Index j = 0; j < of_keys.rows(); ++j)
@@ -36,19 +39,17 @@ void tanh_of_sums(const Matrix& of_queries, const Matrix& of_keys, MatrixView ou
 Shape AdditiveHidden::shape(Shapes in) const { return hidden_shape(in[0], in[1], in[2].rows); }
 
 void AdditiveHidden::rows(const RowWork& in, MatrixView out) const {
-    Matrix of_queries = projected(in.rows(0), in.head(2));
-    const Matrix of_keys = projected(in.head(1), in.head(3));
-    if (in.count() > 4) of_queries.rowwise() += in.head(4).row(0);
-    tanh_of_sums(of_queries, of_keys, out);
+    Projected of_queries(in.rows(0), in.head(2)), of_keys(in.head(1), in.head(3));
+    if (in.count() > 4) of_queries.view().rowwise() += in.head(4).row(0);
+    tanh_of_sums(of_queries.view(), of_keys.view(), out);
 }
 
 Shape ConcatHidden::shape(Shapes in) const { return hidden_shape(in[0], in[1], in[2].rows); }
 
 void ConcatHidden::rows(const RowWork& in, MatrixView out) const {
     const ConstMatrixView Q = in.rows(0), K = in.head(1), W = in.head(2);
-    const Matrix of_queries = projected(Q, W.leftCols(Q.cols()));
-    const Matrix of_keys = projected(K, W.rightCols(K.cols()));
-    tanh_of_sums(of_queries, of_keys, out);
+    Projected of_queries(Q, W.leftCols(Q.cols())), of_keys(K, W.rightCols(K.cols()));
+    tanh_of_sums(of_queries.view(), of_keys.view(), out);
 }
 
 void HiddenScore::rows(const RowWork& in, MatrixView out) const {

@@ -4,6 +4,7 @@
 
 #include "core/cpu/kernels.h"
 #include "core/op/gradient_proof.h"
+#include "core/tensor/scratch.h"
 
 namespace attnscope::op {
 
@@ -13,10 +14,9 @@ void Linear::rows(const RowWork& in, MatrixView out) const {
 }
 
 void Linear::cells(const RegionWork& in, MatrixView out) const {
-    Matrix rows(in.region.rows, in.shape(0).columns);
-    in.read(0, {in.region.row, 0, in.region.rows, in.shape(0).columns},
-            {rows.data(), rows.rows(), rows.cols()});
-    product_transposed(rows, in.whole_rows(1, in.region.column, in.region.columns), out);
+    Scratch rows(in.region.rows, in.shape(0).columns);
+    in.read(0, {in.region.row, 0, in.region.rows, in.shape(0).columns}, rows.view());
+    product_transposed(rows.view(), in.whole_rows(1, in.region.column, in.region.columns), out);
     if (in.count() > 2) out.rowwise() += in.whole(2).row(0).segment(in.region.column, in.region.columns);
 }
 

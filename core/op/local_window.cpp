@@ -11,10 +11,14 @@ namespace attnscope::op {
 
 void predicted_centers(ConstMatrixView Q, ConstMatrixView W_p, ConstMatrixView v_p, int keys,
                        MatrixView out) {
+    const Eigen::MatrixXd W = W_p.cast<double>();
+    const Eigen::VectorXd v = v_p.row(0).transpose().cast<double>();
+    Eigen::VectorXd q(W.cols()), units(W.rows());
     for (Eigen::Index i = 0; i < Q.rows(); ++i) {
-        const Eigen::VectorXd units =
-            (W_p.cast<double>() * Q.row(i).transpose().cast<double>()).array().tanh();
-        const double x = v_p.row(0).cast<double>().dot(units);
+        q = Q.row(i).transpose().cast<double>();
+        units.noalias() = W * q;
+        units = units.array().tanh();
+        const double x = v.dot(units);
         out(i, 0) = static_cast<float>(keys / (1 + std::exp(-x)));
     }
 }

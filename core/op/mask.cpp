@@ -7,6 +7,7 @@
 
 #include "core/cpu/kernels.h"
 #include "core/op/gradient_proof.h"
+#include "core/tensor/scratch.h"
 #include "core/utf8.h"
 
 namespace attnscope::op {
@@ -184,8 +185,9 @@ void MaskedFill::cells(const RegionWork& in, MatrixView out) const {
     }
     in.read(0, out);
     if (open == Coverage::all) return;
-    Matrix mask(out.rows(), out.cols());
-    in.read(1, {mask.data(), mask.rows(), mask.cols()});
+    Scratch scratch(out.rows(), out.cols());
+    const MatrixView mask = scratch.view();
+    in.read(1, mask);
     mask_rows({out.data(), out.rows(), out.cols()}, {mask.data(), mask.rows(), mask.cols()}, out);
 }
 

@@ -15,8 +15,9 @@ struct Threshold {
     int above = 0;
 };
 
-Threshold threshold_of(const Eigen::RowVectorXf& x) {
-    std::vector<double> open;
+Threshold threshold_of(const Eigen::Ref<const Eigen::RowVectorXf>& x) {
+    thread_local std::vector<double> open;  // so that a row allocates nothing
+    open.clear();
     for (const float each : x)
         if (each != -INFINITY) open.push_back(each);
     if (std::ranges::any_of(open, [](double each) { return !std::isfinite(each); })) return {};

@@ -150,6 +150,19 @@ TEST_F(AllocationsTest, ABlockOfDotProductsAllocatesNothingOfOurs) {
         }
 }
 
+TEST_F(AllocationsTest, ABlockOfAnyScoreAndNormalizationAllocatesNothingOfOurs) {
+    for (const auto& [score, name] : choices<Score>())
+        for (const auto& [normalizer, normalizer_name] : choices<Normalization>()) {
+            const auto allocations = [&](int tokens) {
+                Experiment e = sentence_of(tokens, 16, 2);
+                e.attention.score = score;
+                e.weighting.normalizer = normalizer;
+                return Drag(e, {.threads = 1}).allocations();
+            };
+            EXPECT_LE(allocations(384), allocations(96)) << name << ", " << normalizer_name;
+        }
+}
+
 TEST_F(AllocationsTest, ANewSeedTouchesNoFreshMemory) {
     for (const Experiment& e : {sentence_of(8, 16, 1), sentence_of(64, 64, 8), sentence_of(1024, 64, 8)})
         for (const Watched& watched : kinds())

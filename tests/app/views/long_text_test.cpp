@@ -15,6 +15,7 @@
 #include "core/picture/color_scale.h"
 #include "core/picture/colormap.h"
 #include "core/recipe/recipe.h"
+#include "tests/fake_backend.h"
 #include "tests/interface.h"
 #include "tests/sanitized.h"
 
@@ -375,6 +376,27 @@ TEST_F(LongTextTest, ACellIsProvedAsInMemory) {
         ASSERT_EQ(proofs[i].steps.size(), proofs[i + 2].steps.size());
         EXPECT_EQ(proofs[i].terms.size(), proofs[i + 2].terms.size());
     }
+}
+
+/// A card that computes nothing, and may complain.
+class ComplainingCard : public test::FakeBackend {
+public:
+    std::string complaint() const override { return complains ? "the card has failed" : ""; }
+    std::atomic<bool> complains = false;
+};
+
+TEST_F(LongTextTest, ACardThatFailsInAPartOfAStageIsReportedOnceThatPartIsThere) {
+    const auto card = std::make_shared<ComplainingCard>();
+    start_long(session_of(k_tokens));
+    document().compute_on([&] { return BackendChoice{card, ""}; });
+    show("scores"_stage);
+    EXPECT_EQ(interaction().notice.text, "");
+    card->complains = true;
+    show("weights"_stage);
+    EXPECT_EQ(interaction().notice.text, "the card has failed");
+    interaction().notice = {};
+    show("scaled"_stage);
+    EXPECT_EQ(interaction().notice.text, "") << "said once";
 }
 
 }  // namespace

@@ -530,5 +530,42 @@ TEST(MaskRegionTest, CoverageIsExactForEveryRule) {
     }
 }
 
+TEST(OnDemandCardTest, ACardThatFailsInARegionIsReportedAndNotAskedAgain) {
+    std::string why;
+    if (!test::shared_gpu(&why)) GTEST_SKIP() << why;
+    bool fails = false;
+    int asked = 0;
+    GpuBackend card(make_egl_context(true), {.allocate = [&](std::size_t numbers) {
+        ++asked;
+        if (fails) throw Error(ErrorKind::backend, "the driver fails");
+        return exact_room(numbers);
+    }});
+    const Experiment e = sentence_of(45);
+    const EvaluateOptions options{.backend = &card, .on_demand = k_all};
+    const Trace trace = evaluate(e, {}, options), truth = evaluate(e);
+    const auto cells = [](const Trace& of, int first) -> Matrix {
+        const Buffer& scores = of.find("scores"_stage)->buffer;
+        Matrix x(20, 31);
+        if (!scores.on_demand()) return scores.head(0).block(first, 0, 20, 31);
+        scores.on_demand()->read(0, {first, 0, 20, 31}, {x.data(), x.rows(), x.cols()});
+        return x;
+    };
+    EXPECT_TRUE(cells(trace, 0).isApprox(cells(truth, 0), 1e-5f));
+    EXPECT_EQ(card.complaint(), "");
+    fails = true;
+    EXPECT_TRUE(cells(trace, 9).isApprox(cells(truth, 9), 1e-5f));
+    // The first region's room was kept, so another size is asked for.
+    Matrix wide(44, 45);
+    trace.find("scores"_stage)->buffer.on_demand()->read(0, {0, 0, 44, 45}, {wide.data(), 44, 45});
+    EXPECT_TRUE(wide.isApprox(truth.find("scores"_stage)->buffer.head(0).topRows(44), 1e-5f));
+    EXPECT_EQ(card.complaint(), "the driver fails (computing parts of stages on the CPU)");
+    const int before = asked;
+    trace.find("scores"_stage)->buffer.on_demand()->read(0, {0, 0, 43, 45}, {wide.data(), 43, 45});
+    EXPECT_EQ(asked, before);
+    fails = false;
+    const Trace again = evaluate(e, {}, options);
+    EXPECT_EQ(card.complaint(), "") << "another trace asks it again";
+}
+
 }  // namespace
 }  // namespace attnscope
