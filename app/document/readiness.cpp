@@ -95,7 +95,7 @@ void make_ready(const Trace& trace, const WantedPictures& wanted, const std::sto
     for (const StageRecord& record : trace.records) stages.push_back(record.stage.get());
     for (const StagePtr& gradient : trace.gradients) stages.push_back(gradient.get());
     for (const Stage* stage : stages)
-        if (!stage->buffer.known_range()) cells += stage->shape().size();
+        if (!is_ready(*stage, wanted)) cells += stage->shape().head_size();
     const auto make = [&](std::ptrdiff_t index) {
         const Stage& stage = *stages[static_cast<std::size_t>(index)];
         stop_if_canceled(cancel);
