@@ -90,7 +90,8 @@ protected:
     void step(bool visible = false, double seconds = 1.0 / 60) {
         window->context().bind();
         const HeadlessContext& context = window->context();
-        window->host().step(callbacks, {context.width(), context.height(), scale()}, seconds, visible);
+        window->host().step(callbacks, {context.width(), context.height(), scale()}, seconds,
+                            visible ? FrameHost::Drawing::always : FrameHost::Drawing::never);
     }
     float scale() const { return static_cast<float>(workspace->scale()); }
     void step_through_input() {

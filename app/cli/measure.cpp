@@ -99,6 +99,7 @@ struct Stand {
     Workspace workspace;
     FrameCallbacks callbacks;
     std::vector<double> frame_ms, cpu_ms;
+    MouseMove held;  ///< where the pointer is while it drags
 
     Stand(const Session& session, const EvaluateOptions& options, BackendWish backend,
           const ShaderSource& shaders)
@@ -151,12 +152,27 @@ struct Stand {
 /// Makes the i-th change of an action, counted from 0.
 using Change = void (*)(Stand& stand, int i);
 
+/// Presses the pointer's button on the seed's field, and begins to drag.
+void take_hold_of_seed(Stand& stand) {
+    constexpr int k_frames_to_scroll = 3;
+    stand.workspace.interaction().reveal = {"seed"};
+    for (int i = 0; i < k_frames_to_scroll; ++i) stand.step();
+    const ControlFocus& focus = stand.workspace.controls().focus;
+    const auto field = std::ranges::find(focus.drawn, focus.id, &DrawnControl::id);
+    if (field == focus.drawn.end()) throw UsageError("--action drag-seed: this session uses no seed");
+    const auto& [left, top, right, bottom] = field->area;
+    stand.held = {(left + right) / 2, (top + bottom) / 2};
+    for (const InputEvent& event : {InputEvent{stand.held}, InputEvent{MouseButton{0, true}}}) {
+        stand.window->push(event);
+        stand.step();
+    }
+}
+
+/// Moves the pointer by some seeds.
 void drag_seed(Stand& stand, int) {
-    stand.workspace.document().change(
-        [](Session& s) {
-            s.experiment.weights.seed = Seed(static_cast<std::int64_t>(s.experiment.weights.seed.bits() + 1));
-        },
-        "drag");
+    constexpr float k_pixels = 20;
+    stand.held.x += k_pixels;
+    stand.window->push(stand.held);
 }
 
 void type(Stand& stand, int i) {
@@ -272,7 +288,7 @@ struct MeasuredAction {
 };
 
 constexpr MeasuredAction k_actions[] = {{"idle", nullptr},
-                                        {"drag-seed", drag_seed},
+                                        {"drag-seed", drag_seed, true, false, take_hold_of_seed},
                                         {"type", type},
                                         {"heads", change_heads},
                                         {"lines", change_lines, false},
@@ -305,8 +321,7 @@ Replayed replay(Stand& stand, const MeasuredAction& action, int count) {
              action.changes_experiment && wait < 10 && stand.workspace.document().experiment() == before;
              ++wait)
             step();
-        do step();
-        while (!stand.shows_the_session());
+        while (frames == 0 || !stand.shows_the_session()) step();
         if (action.reads_tiles) do
                 step();
             while (!stand.shows_the_session());

@@ -432,6 +432,11 @@ const Slot* Document::slot(SlotName name) const {
     return slot ? &*slot : nullptr;
 }
 
+bool Document::next_update_waits() const {
+    const Slot* live = slot(SlotName::live);
+    return just_changed_ && live && live->trace && patience_.will_wait();
+}
+
 bool Document::update() {
     const Slot* live = slot(SlotName::live);
     if (std::exchange(just_changed_, false) && live && live->trace && patience_.waits())

@@ -170,6 +170,8 @@ public:
 
     /// The CPU also draws: frames wait longer for an evaluation.
     void share_cpu_with_drawing() { longest_wait_ = k_longest_wait_if_cpu_draws; }
+    /// Whether update() will wait for the result of a change that was made since the last one.
+    bool next_update_waits() const;
     /// Takes the worker's newest results; true if what is on screen changes.
     bool update();
     /// Waits for the worker and for the step that the run goes to (one that plays on is paused), then

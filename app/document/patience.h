@@ -8,9 +8,11 @@ namespace attnscope {
 /// Waits as long as that pays: after each wait in vain, twice as many changes pass without one, at most 31.
 class Patience {
 public:
+    /// What waits() will return.
+    bool will_wait() const { return left_ == 0; }
     /// Whether to wait after this change.
     bool waits() {
-        if (left_ == 0) return true;
+        if (will_wait()) return true;
         --left_;
         return false;
     }

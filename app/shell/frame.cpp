@@ -51,7 +51,8 @@ bool FrameHost::take(const FrameCallbacks& callbacks, std::vector<InputEvent>& e
     return close;
 }
 
-bool FrameHost::step(const FrameCallbacks& callbacks, Size size, double seconds, bool visible) {
+FrameHost::Stepped FrameHost::step(const FrameCallbacks& callbacks, Size size, double seconds,
+                                   Drawing drawing) {
     const auto start = std::chrono::steady_clock::now();
     const double thread_start = thread_milliseconds();
     std::vector<InputEvent> events = input_.take_frame();
@@ -73,13 +74,16 @@ bool FrameHost::step(const FrameCallbacks& callbacks, Size size, double seconds,
                      .images = images_};
     callbacks.draw(frame);
     const double own = thread_milliseconds() - thread_start;
-    layer_.end_frame(visible);
+    const bool superseded =
+        drawing == Drawing::unless_superseded && callbacks.is_superseded && callbacks.is_superseded();
+    const bool is_drawn = drawing != Drawing::never && !superseded;
+    layer_.end_frame(is_drawn);
     const auto took = std::chrono::steady_clock::now() - start;
-    if (visible) {
+    if (is_drawn) {
         last_milliseconds_ = std::chrono::duration<double, std::milli>(took).count();
         last_cpu_milliseconds_ = own;
     }
-    return close;
+    return {.closes = close, .is_drawn = is_drawn};
 }
 
 }  // namespace attnscope

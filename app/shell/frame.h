@@ -37,6 +37,9 @@ struct FrameCallbacks {
     std::function<bool(const KeyPress&)> on_key;
     /// Called between ImGui's NewFrame and Render.
     std::function<void(FrameInput&)> draw;
+    /// Called after `draw`: true if the next frame waits for the result of what this one changed, so that it
+    /// is displayed instead.
+    std::function<bool()> is_superseded = {};
     std::function<void(const std::vector<std::string>& paths)> on_drop;
     /// True if the window may close now.
     std::function<bool()> on_close_request;
@@ -62,9 +65,13 @@ public:
         int height;
         float scale;
     };
-    /// Draws one frame with one portion of the pending input into the bound framebuffer, if `visible`.
-    /// Returns true if the window should close.
-    bool step(const FrameCallbacks& callbacks, Size size, double seconds, bool visible);
+    enum class Drawing { never, unless_superseded, always };
+    struct Stepped {
+        bool closes = false;  ///< the window should close
+        bool is_drawn = false;
+    };
+    /// Runs one frame with one portion of the pending input, and draws it into the bound framebuffer or not.
+    Stepped step(const FrameCallbacks& callbacks, Size size, double seconds, Drawing drawing);
 
 private:
     bool take(const FrameCallbacks& callbacks, std::vector<InputEvent>& events);

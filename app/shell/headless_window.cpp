@@ -34,8 +34,10 @@ HeadlessWindow::HeadlessWindow(int width, int height, float scale, ThemeKind the
 
 bool HeadlessWindow::step(const FrameCallbacks& callbacks) {
     context_.bind();
-    return host_.step(callbacks, {.width = context_.width(), .height = context_.height(), .scale = scale_},
-                      k_frame_seconds, true);
+    return host_
+        .step(callbacks, {.width = context_.width(), .height = context_.height(), .scale = scale_},
+              k_frame_seconds, FrameHost::Drawing::always)
+        .closes;
 }
 
 void HeadlessWindow::settle(const FrameCallbacks& callbacks) {

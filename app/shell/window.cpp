@@ -107,19 +107,27 @@ bool Window::draw(const FrameCallbacks& callbacks) {
     // as long as displaying takes, so that slow drawing does not delay typing.
     const double until =
         seconds_now() + std::clamp(showing_seconds_, k_unseen_seconds, k_most_unseen_seconds);
-    bool close = false;
-    while (!close && host_.input().backlog() && seconds_now() < until) {
-        close = host_.step(callbacks, size_, seconds_since_last_frame(), false);
+    using Drawing = FrameHost::Drawing;
+    FrameHost::Stepped done;
+    const auto step = [&](Drawing drawing) {
+        if (!done.closes) done = host_.step(callbacks, size_, seconds_since_last_frame(), drawing);
+    };
+    while (!done.closes && host_.input().backlog() && seconds_now() < until) step(Drawing::never);
+    double begin = seconds_now();
+    step(shown ? Drawing::unless_superseded : Drawing::never);
+    if (shown && !done.is_drawn) {
+        begin = seconds_now();
+        step(Drawing::always);
     }
-    const double begin = seconds_now();
-    if (!close) close = host_.step(callbacks, size_, seconds_since_last_frame(), shown);
     window_.set_cursor(ImGui::GetMouseCursor());
     window_.wait(0);  // a key is read with the current keyboard layout: the sooner the better
-    if (shown) window_.present();
-    if (shown) showing_seconds_ = seconds_now() - begin;
+    if (done.is_drawn) {
+        window_.present();
+        showing_seconds_ = seconds_now() - begin;
+    }
     lost_ = gl::was_reset();
     frames_left_ = std::max(0, frames_left_ - 1);
-    return close || lost_;
+    return done.closes || lost_;
 }
 
 bool Window::step(const FrameCallbacks& callbacks) {

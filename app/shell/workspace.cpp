@@ -74,6 +74,7 @@ void splitter(const Ui& ui, const char* id, float x, const Area& area, float& wi
                                         ink(ImGui::IsItemActive() ? ui.theme.accent : ui.theme.line));
 }
 
+/// Without a background: a frame begins with that of the theme.
 void begin_root(ImVec2 size) {
     ImGui::SetNextWindowPos({0, 0});
     ImGui::SetNextWindowSize(size);
@@ -83,7 +84,7 @@ void begin_root(ImVec2 size) {
     ImGui::Begin("attnscope", nullptr,
                  ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove |
                      ImGuiWindowFlags_NoBringToFrontOnFocus | ImGuiWindowFlags_NoSavedSettings |
-                     ImGuiWindowFlags_NoScrollWithMouse);
+                     ImGuiWindowFlags_NoScrollWithMouse | ImGuiWindowFlags_NoBackground);
     ImGui::PopStyleVar(3);
 }
 
@@ -143,6 +144,7 @@ Workspace::Workspace(SavedState state, EvaluateOptions options, std::function<vo
 FrameCallbacks Workspace::callbacks() {
     return {.on_key = [this](const KeyPress& press) { return on_key(press); },
             .draw = [this](FrameInput& frame) { draw(frame); },
+            .is_superseded = [this] { return document_.next_update_waits(); },
             .on_drop = [this](const std::vector<std::string>& paths) { on_drop(paths); },
             .on_close_request = [] { return true; },
             .wants_redraw = [this] { return wants_frame_; }};
@@ -460,7 +462,6 @@ void Workspace::draw_all(FrameInput& frame) {
 
     begin_root(size);
     const Areas areas = lay_out(desk, ui, size);
-    ImGui::GetWindowDrawList()->AddRectFilled({0, 0}, size, ink(ui.theme.background));
     menu_bar(ui, areas.menu, c, run_it);
     sentence_panel(desk, ui, areas.sentence, sentences_, run_it);
     note_strip(desk, ui, areas.note, run_it);

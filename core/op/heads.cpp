@@ -5,8 +5,8 @@
 #include <cmath>
 
 #include "core/op/gradient_proof.h"
-#include "core/tensor/scratch.h"
 #include "core/op/positions.h"
+#include "core/tensor/scratch.h"
 
 namespace attnscope::op {
 

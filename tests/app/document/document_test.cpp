@@ -36,6 +36,18 @@ TEST_F(DocumentTest, IsStaleUntilItsTraceIsThere) {
     EXPECT_FALSE(document.stale());
 }
 
+TEST_F(DocumentTest, TheNextUpdateWaitsAfterAChangeOfWhatIsShownAndOnlyThen) {
+    EXPECT_FALSE(document.next_update_waits()) << "nothing is shown";
+    settle();
+    EXPECT_FALSE(document.next_update_waits());
+    set([](Experiment& e) { e.weights.seed = 124; });
+    EXPECT_TRUE(document.next_update_waits());
+    settle();
+    EXPECT_FALSE(document.next_update_waits());
+    document.change([](Session& session) { session.presentation.mass = 0.7; });
+    EXPECT_FALSE(document.next_update_waits()) << "nothing is computed";
+}
+
 TEST_F(DocumentTest, ItsComparisonsAreThoseOfTheSessionAsItIs) {
     const auto expected = [&] { return offered_comparisons(document.session()); };
     const std::vector<OfferedComparison> before = document.comparisons();

@@ -342,5 +342,22 @@ TEST(ContextTest, AnOldOpenGlIsRefusedWithAWayOut) {
     }
 }
 
+TEST_F(TypingTest, AFrameIsDrawnUnlessTheNextOneIsToBeDrawnInstead) {
+    bool superseded = true;
+    callbacks.is_superseded = [&] { return superseded; };
+    using Drawing = FrameHost::Drawing;
+    const auto is_drawn = [&](Drawing drawing) {
+        window->context().bind();
+        return window->host().step(callbacks, {320, 240, 1}, 1.0 / 60, drawing).is_drawn;
+    };
+    EXPECT_FALSE(is_drawn(Drawing::unless_superseded));
+    EXPECT_TRUE(is_drawn(Drawing::always));
+    EXPECT_FALSE(is_drawn(Drawing::never));
+    superseded = false;
+    EXPECT_TRUE(is_drawn(Drawing::unless_superseded));
+    callbacks.is_superseded = {};
+    EXPECT_TRUE(is_drawn(Drawing::unless_superseded));
+}
+
 }  // namespace
 }  // namespace attnscope

@@ -49,9 +49,8 @@ TEST(GpuRoomsTest, WhatIsKeptIsFreedBeforeMemoryRunsOut) {
         if (numbers > free) throw Error(ErrorKind::too_large, "no room");
         free -= numbers;
         // Its storage is what tells when the room is freed.
-        return GpuRoom{.storage = std::shared_ptr<gl::Storage>(nullptr, [&free, numbers](gl::Storage*) {
-                           free += numbers;
-                       }),
+        return GpuRoom{.storage = std::shared_ptr<gl::Storage>(
+                           nullptr, [&free, numbers](gl::Storage*) { free += numbers; }),
                        .numbers = numbers};
     });
     const GpuRoom used = rooms.take(6 * k_mebi);
@@ -67,9 +66,9 @@ TEST(GpuRoomsTest, ANewSeedAllocatesNothingOnTheCard) {
     if (!test::shared_gpu(&why)) GTEST_SKIP() << why;
     int allocated = 0;
     GpuBackend gpu(make_egl_context(true), {.allocate = [&](std::size_t numbers) {
-        ++allocated;
-        return test::guarded_room(numbers);
-    }});
+                       ++allocated;
+                       return test::guarded_room(numbers);
+                   }});
     Experiment e;
     e.input.text = "the cat sat on the mat because it was tired";
     e.input.dim = 32;

@@ -536,10 +536,10 @@ TEST(OnDemandCardTest, ACardThatFailsInARegionIsReportedAndNotAskedAgain) {
     bool fails = false;
     int asked = 0;
     GpuBackend card(make_egl_context(true), {.allocate = [&](std::size_t numbers) {
-        ++asked;
-        if (fails) throw Error(ErrorKind::backend, "the driver fails");
-        return exact_room(numbers);
-    }});
+                        ++asked;
+                        if (fails) throw Error(ErrorKind::backend, "the driver fails");
+                        return exact_room(numbers);
+                    }});
     const Experiment e = sentence_of(45);
     const EvaluateOptions options{.backend = &card, .on_demand = k_all};
     const Trace trace = evaluate(e, {}, options), truth = evaluate(e);
