@@ -54,7 +54,7 @@ def benchmark(programs, name):
 
 def window(programs, figure, action, frames, *arguments):
     """A figure of `attnscope measure`, ms."""
-    done = subprocess.run(["xvfb-run", "-a", "-s", "-screen 0 1600x1000x24", programs / "attnscope", "measure", "--action", action,
+    done = subprocess.run(["xvfb-run", "-a", "-s", "-screen 0 1600x1000x24 -noreset", programs / "attnscope", "measure", "--action", action,
                            "--frames", str(frames), *(book().name if each == BOOK else each for each in arguments)], capture_output=True, text=True, check=True)
     return json.loads(done.stdout)[figure]
 
@@ -68,13 +68,13 @@ def works():
     for name, sizes in (("evaluate", EVALUATE), ("evaluate_seed_drag", DRAGGED), ("evaluate_watched", WATCHED)):
         for n, d, heads in sizes:
             yield Work(f"{name} {n} × {d}, heads {heads}", (benchmark, f"{name}/N:{n}/d:{d}/heads:{heads}"))
-    eight_heads = ("--heads", "8", "--dim", "512")
-    for tokens, frames, arguments in ((8, 100, ()), (512, 30, eight_heads), (2048, 15, ("--dim", "64")), (2048, 15, eight_heads)):
-        text = ("--text", WORDS(tokens)) if tokens > 8 else ()
-        heads = ", 8 heads" if arguments == eight_heads else ""
-        for figure in ("first_frame_ms", "frame_ms", "change_to_picture_ms"):
-            yield Work(f"window {tokens} tokens{heads}, seed dragged: {figure[:-3].replace('_', ' ')}",
-                       (window, figure, "drag-seed", frames, *text, *arguments))
+    for tokens, d, heads, frames in ((8, 16, 1, 100), (128, 64, 8, 60), (512, 512, 8, 30), (2048, 64, 1, 15), (2048, 512, 8, 15)):
+        session = ("--dim", str(d), "--heads", str(heads), *(("--text", WORDS(tokens)) if tokens > 8 else ()))
+        yield Work(f"window {tokens} × {d}, heads {heads}: first frame", (window, "first_frame_ms", "drag-seed", 1, *session))
+        for view in ("pipeline", "heads", "lines"):
+            for figure, unit in (("change_to_picture_ms", "change to picture"), ("frames_to_picture", "frames to picture")):
+                yield Work(f"window {tokens} × {d}, heads {heads}, {view}, seed dragged: {unit}",
+                           (window, figure, "drag-seed", frames, "--view", view, *session))
     yield Work("export 4096 × 4096 cells, labeled", (benchmark, "heatmap_png/N:4096/cell:1"),
                "matplotlib imsave, bare", ("plot_peer.py", "imsave 4096"))
     for peer, line in (("matplotlib imshow + savefig", "savefig 1024"), ("seaborn heatmap", "heatmap 1024")):
@@ -82,6 +82,9 @@ def works():
     yield Work("deep zoom 131072 tokens: preview", (benchmark, "preview_of_book/N:131072"))
     yield Work("deep zoom 131072 tokens: survey, overview kept", (benchmark, "survey_of_book/N:131072/causal:0/iterations:1"),
                "PyTorch, row sums alone", ("torch_peer.py", "2", "survey 131072 64"))
+    for figure in ("preview", "progress", "overview"):
+        yield Work(f"deep zoom 131072 tokens: start to {figure} in the window",
+                   (window, f"{figure}_ms", "overview", 1, "--text-file", BOOK, "--dim", "64"))
     for shown in ("weights_strongest", "weights_mean", "scores_strongest", "scores_mean"):
         for level in (0, 4):
             yield Work(f"deep zoom 131072 tokens: a screen of {shown.replace('_', ', ')}, level {level}",

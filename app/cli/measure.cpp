@@ -18,12 +18,14 @@
 
 #include "app/cli/session_arguments.h"
 #include "app/cli/validators.h"
+#include "app/document/picture_on_screen.h"
 #include "app/shell/headless_window.h"
 #include "app/shell/window.h"
 #include "app/shell/workspace.h"
 #include "core/files/file.h"
 #include "core/graph/stage_table.h"
 #include "core/learn/training_run.h"
+#include "core/picture/shown_matrix.h"
 #include "core/session/comparisons.h"
 #include "core/session/options.h"
 
@@ -107,17 +109,13 @@ struct Stand {
           callbacks(workspace.callbacks()) {
         window.emplace(Window::Options{.window = {}, .shaders = shaders}, waker);
         workspace.offer_card(window->gl_version(), [this] { return window->share_context(); });
-        const auto draw = callbacks.draw;
-        callbacks.draw = [this, draw](FrameInput& frame) {
-            if (frame.last_frame_milliseconds > 0) {
-                frame_ms.push_back(frame.last_frame_milliseconds);
-                cpu_ms.push_back(frame.last_frame_cpu_milliseconds);
-            }
-            draw(frame);
-        };
     }
 
-    void step() { window->step(callbacks); }
+    void step() {
+        window->step(callbacks);
+        frame_ms.push_back(window->host().last_milliseconds());
+        cpu_ms.push_back(window->host().last_cpu_milliseconds());
+    }
     bool shows_the_session() {
         return !workspace.document().stale() && shows_its_lines() && shows_what_its_view_compares() &&
                !workspace.document().tiles().busy();
@@ -159,7 +157,7 @@ void take_hold_of_seed(Stand& stand) {
     for (int i = 0; i < k_frames_to_scroll; ++i) stand.step();
     const ControlFocus& focus = stand.workspace.controls().focus;
     const auto field = std::ranges::find(focus.drawn, focus.id, &DrawnControl::id);
-    if (field == focus.drawn.end()) throw UsageError("--action drag-seed: this session uses no seed");
+    if (field == focus.drawn.end()) throw UsageError("--action drag-seed: this session has no field for the seed");
     const auto& [left, top, right, bottom] = field->area;
     stand.held = {(left + right) / 2, (top + bottom) / 2};
     for (const InputEvent& event : {InputEvent{stand.held}, InputEvent{MouseButton{0, true}}}) {
@@ -287,7 +285,10 @@ struct MeasuredAction {
     void (*prepare)(Stand& stand) = nullptr;  ///< before the changes
 };
 
+constexpr char k_overview[] = "overview";
+
 constexpr MeasuredAction k_actions[] = {{"idle", nullptr},
+                                        {k_overview, nullptr},
                                         {"drag-seed", drag_seed, true, false, take_hold_of_seed},
                                         {"type", type},
                                         {"heads", change_heads},
@@ -362,6 +363,38 @@ double idle_cpu_percent(Stand& stand, double seconds) {
     return percent;
 }
 
+/// Shows a text whose matrices are computed on demand, as the program's window does, until its overview is
+/// there. Times are from the start of the process to the end of a frame.
+Json watch_overview(Stand& stand) {
+    Json seen = {{"action", k_overview}};
+    std::vector<const char*> shown;  // by the frame that is being drawn
+    FrameCallbacks callbacks = stand.callbacks;
+    callbacks.draw = [&](FrameInput& frame) {
+        stand.callbacks.draw(frame);
+        Document& document = stand.workspace.document();
+        if (document.stale()) return;
+        const StagePtr stage = document.trace()->stage(stage_on_screen(document).key());
+        const OnDemandValues* values = stage->buffer.on_demand();
+        if (!values) throw UsageError("--action overview: this text is too short to need one");
+        const int head = head_on_screen(*stage, document.presentation().head).head;
+        const bool surveyed = values->is_surveyed(head);
+        if (surveyed || document.tiles().find({stage, head, TileRequest::What::preview}))
+            shown.push_back("preview_ms");
+        if (document.overview_progress().value_or(0) > 0) shown.push_back("progress_ms");
+        if (surveyed && stand.rests()) shown.push_back("overview_ms");
+    };
+    callbacks.wants_redraw = [&] {
+        for (const char* each : shown)
+            if (!seen.contains(each)) seen[each] = process_age_ms();
+        shown.clear();
+        if (seen.contains("overview_ms")) stand.window->close();
+        return stand.callbacks.wants_redraw();
+    };
+    stand.window->run(callbacks);
+    seen["resident_mb"] = resident_mb();
+    return seen;
+}
+
 }  // namespace
 
 void add_measure_options(CLI::App& command, MeasureRequest& request) {
@@ -373,7 +406,8 @@ void add_measure_options(CLI::App& command, MeasureRequest& request) {
         ->check(one_of(names))
         ->option_text(listed);
     command
-        .add_option("--frames", request.frames, "Changes to make; for idle, frames of 1/60 s to wait [300]")
+        .add_option("--frames", request.frames,
+                    "Changes to make; for idle, frames of 1/60 s to wait; unused by overview [300]")
         ->check(whole_number(1, 100000))
         ->option_text("N");
 }
@@ -383,6 +417,10 @@ int measure(const Session& session, const EvaluateOptions& options, std::optiona
     if (request.action == "train" && !can_be_trained(session.experiment))
         throw UsageError("--action train: name a task of the mechanism, for example --task translate");
     Stand stand(session, options, backend == BackendWish::gpu ? BackendWish::gpu : BackendWish::cpu, shaders);
+    if (request.action == k_overview) {
+        write_file("-", watch_overview(stand).dump() + "\n");
+        return 0;
+    }
     stand.step_until_shown();
     const double first_frame_ms = process_age_ms();
     for (int i = 0; i < k_most_frames_to_wait && (i < 2 || !stand.rests()); ++i) stand.step();

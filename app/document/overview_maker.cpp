@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "core/graph/on_demand.h"
-
 namespace attnscope {
 namespace {
 
@@ -55,7 +53,7 @@ OverviewRequest OverviewMaker::surveyed(OverviewRequest request, Shared& shared,
         return each.first.expired() || (each.first.lock() == request.stage && each.second == request.head);
     });
     shared.surveyed.push_front({request.stage, request.head});
-    for (; shared.surveyed.size() > k_kept_surveys; shared.surveyed.pop_back()) {
+    for (; shared.surveyed.size() > k_kept; shared.surveyed.pop_back()) {
         const auto& [stage, head] = shared.surveyed.back();
         if (const StagePtr oldest = stage.lock())
             buffer_of(*oldest, head).on_demand()->forget_survey(std::max(head, 0));

@@ -20,10 +20,11 @@ struct OverviewRequest {
     bool operator==(const OverviewRequest&) const = default;
 };
 
-/// Surveys a head (OnDemandValues::survey()) and finds what its color scale asks for. The last
-/// k_kept_surveys are kept.
+/// Surveys a head (OnDemandValues::survey()) and finds what its color scale asks for. The last k_kept surveys
+/// are kept.
 class OverviewMaker : public Newest<OverviewRequest, OverviewRequest> {
 public:
+    static constexpr std::size_t k_kept = 4;
     /// `wake` is also called now and then while a survey goes on.
     explicit OverviewMaker(const std::function<void()>& wake)
         : OverviewMaker(std::make_shared<Shared>(), wake) {}

@@ -95,7 +95,11 @@ void make_ready(const Trace& trace, const WantedPictures& wanted, const std::sto
     for (const StageRecord& record : trace.records) stages.push_back(record.stage.get());
     for (const StagePtr& gradient : trace.gradients) stages.push_back(gradient.get());
     for (const Stage* stage : stages)
-        if (!is_ready(*stage, wanted)) cells += stage->shape().head_size();
+        if (!is_ready(*stage, wanted)) {
+            const bool reads_one_head = stage->buffer.known_range() &&
+                                        head_on_screen(*stage, wanted.head).kind == HeadChoice::Kind::one;
+            cells += reads_one_head ? stage->shape().head_size() : stage->shape().size();
+        }
     const auto make = [&](std::ptrdiff_t index) {
         const Stage& stage = *stages[static_cast<std::size_t>(index)];
         stop_if_canceled(cancel);

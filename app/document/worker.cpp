@@ -8,6 +8,7 @@
 #include <stop_token>
 #include <utility>
 
+#include "app/document/overview_maker.h"
 #include "app/document/readiness.h"
 #include "core/error.h"
 #include "core/graph/backend.h"
@@ -423,6 +424,7 @@ EvaluateOptions Worker::Shared::options_for(const Wanted& wanted, Backend* card)
     options.cancel = cancel_.get_token();
     options.backend = card;
     options.watched = watched(wanted);
+    options.on_demand.kept_surveys = OverviewMaker::k_kept;
     return options;
 }
 

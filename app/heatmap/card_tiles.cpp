@@ -48,6 +48,10 @@ std::uint32_t bind(GLuint binding, const Rows& rows, std::size_t aligned) {
 
 }  // namespace
 
+void CardTiles::begin_frame() {
+    while (!reading_.empty() && reading_.front().done->wait(0)) reading_.pop_front();
+}
+
 bool CardTiles::fill(const gl::Texture2D& texture, const HeatmapSource& source, Pooling pooling,
                      Region range) {
     const auto* values = dynamic_cast<const GpuValues*>(source.card_values.values.get());
@@ -105,6 +109,7 @@ bool CardTiles::fill(const gl::Texture2D& texture, const HeatmapSource& source, 
     // A buffer that stays bound here would not be freed when its owner is gone.
     for (const GLuint binding : {0U, 1U}) glBindBufferBase(GL_SHADER_STORAGE_BUFFER, binding, 0);
     glBindBuffer(GL_SHADER_STORAGE_BUFFER, 0);
+    reading_.push_back({std::make_unique<gl::Fence>(), source.card_values.values, source.card_open.values});
     return true;
 }
 

@@ -42,6 +42,7 @@ bool HeatmapTiles::Before::operator()(const Key& a, const Key& b) const {
 }
 
 void HeatmapTiles::begin_frame() {
+    card_.begin_frame();
     ++frame_;
     const auto forget = [&](auto which) {
         for (auto tile = tiles_.begin(); tile != tiles_.end();) {

@@ -79,9 +79,11 @@ FrameHost::Stepped FrameHost::step(const FrameCallbacks& callbacks, Size size, d
     const bool is_drawn = drawing != Drawing::never && !superseded;
     layer_.end_frame(is_drawn);
     const auto took = std::chrono::steady_clock::now() - start;
+    unseen_milliseconds_ += std::chrono::duration<double, std::milli>(took).count();
+    unseen_cpu_milliseconds_ += own;
     if (is_drawn) {
-        last_milliseconds_ = std::chrono::duration<double, std::milli>(took).count();
-        last_cpu_milliseconds_ = own;
+        last_milliseconds_ = std::exchange(unseen_milliseconds_, 0);
+        last_cpu_milliseconds_ = std::exchange(unseen_cpu_milliseconds_, 0);
     }
     return {.closes = close, .is_drawn = is_drawn};
 }

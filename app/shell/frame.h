@@ -21,8 +21,8 @@ struct FrameInput {
     int height = 0;
     float scale = 1;                         ///< of the interface: layout units to pixels
     double seconds = 0;                      ///< since the previous frame
-    double last_frame_milliseconds = 0;      ///< the time that drawing the previous frame took
-    double last_frame_cpu_milliseconds = 0;  ///< of its thread, until the frame was handed to OpenGL
+    double last_frame_milliseconds = 0;      ///< that the last frame took that was drawn, and those before it
+    double last_frame_cpu_milliseconds = 0;  ///< of their thread, until the frame was handed to OpenGL
     std::span<const KeyPress> pressed;       ///< keys pressed that `on_key` did not handle
     const Fonts& fonts;
     const Theme& theme;
@@ -37,8 +37,8 @@ struct FrameCallbacks {
     std::function<bool(const KeyPress&)> on_key;
     /// Called between ImGui's NewFrame and Render.
     std::function<void(FrameInput&)> draw;
-    /// Called after `draw`: true if the next frame waits for the result of what this one changed, so that it
-    /// is displayed instead.
+    /// Called after `draw`: true if the next frame waits for the result of what this one changed, and is
+    /// displayed instead.
     std::function<bool()> is_superseded = {};
     std::function<void(const std::vector<std::string>& paths)> on_drop;
     /// True if the window may close now.
@@ -59,6 +59,9 @@ public:
     ImguiLayer& layer() { return layer_; }
     HeatmapRenderer& heatmaps() { return heatmaps_; }
     void set_theme(ThemeKind theme);
+    /// What frames will be told (FrameInput).
+    double last_milliseconds() const { return last_milliseconds_; }
+    double last_cpu_milliseconds() const { return last_cpu_milliseconds_; }
 
     struct Size {
         int width;
@@ -83,6 +86,7 @@ private:
     std::vector<KeyPress> pressed_;
     bool key_taken_ = false;  ///< the last key pressed was a shortcut, so the character it types is not text
     double last_milliseconds_ = 0, last_cpu_milliseconds_ = 0;
+    double unseen_milliseconds_ = 0, unseen_cpu_milliseconds_ = 0;  ///< of frames since then
 };
 
 }  // namespace attnscope

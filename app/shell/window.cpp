@@ -72,9 +72,10 @@ bool Window::collect_input(double wait_seconds) {
     // Each is taken, whatever the others say: a call that is not taken keeps later ones from waking the
     // window.
     const bool damaged = window_.take_damage(), woken = waker_->take();
-    const bool changed = !events.empty() || damaged || woken;
+    const bool touched = !events.empty() || damaged;
     for (InputEvent& event : events) host_.input().push(std::move(event));
-    if (changed || !host_.input().empty()) request_frames(k_frames_after_input);
+    if (touched || !host_.input().empty()) request_frames(k_frames_after_input);
+    if (woken) request_frames(1);  // which asks for another one if it shows something new
     if (due_ && seconds_now() >= *due_) {
         due_.reset();
         request_frames(1);

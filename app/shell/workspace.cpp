@@ -144,7 +144,7 @@ Workspace::Workspace(SavedState state, EvaluateOptions options, std::function<vo
 FrameCallbacks Workspace::callbacks() {
     return {.on_key = [this](const KeyPress& press) { return on_key(press); },
             .draw = [this](FrameInput& frame) { draw(frame); },
-            .is_superseded = [this] { return document_.next_update_waits(); },
+            .is_superseded = [this] { return ImGui::IsMouseDown(0) && document_.next_update_waits(); },
             .on_drop = [this](const std::vector<std::string>& paths) { on_drop(paths); },
             .on_close_request = [] { return true; },
             .wants_redraw = [this] { return wants_frame_; }};

@@ -382,36 +382,21 @@ bool run_on_card(GpuDevice& device, GpuKernels& kernels, std::stop_token cancel,
 
 }  // namespace
 
-/// Shared by a backend with the regions that it computes, which may outlive it.
-class GpuBackend::Trouble {
-public:
-    void set(std::string why) {
-        const std::lock_guard lock(mutex_);
-        why_ = std::move(why);
-    }
-    std::string why() const {
-        const std::lock_guard lock(mutex_);
-        return why_;
-    }
-
-private:
-    mutable std::mutex mutex_;
-    std::string why_;
-};
-
 class GpuBackend::Regions : public RegionBackend {
 public:
-    Regions(std::shared_ptr<GpuDevice> device, std::shared_ptr<GpuKernels> kernels, const GpuOptions& options,
-            std::shared_ptr<Trouble> trouble)
-        : device_(std::move(device)),
-          kernels_(std::move(kernels)),
-          options_(options),
-          trouble_(std::move(trouble)) {}
+    Regions(std::shared_ptr<GpuDevice> device, std::shared_ptr<GpuKernels> kernels, const GpuOptions& options)
+        : device_(std::move(device)), kernels_(std::move(kernels)), options_(options) {}
     ~Regions() override {
         device_->post([kernels = std::move(kernels_)] {});
     }
     Regions(const Regions&) = delete;
     Regions& operator=(const Regions&) = delete;
+
+    /// Why the card could not go on; empty: it did not fail.
+    std::string trouble() const {
+        const std::lock_guard lock(mutex_);
+        return trouble_;
+    }
 
     bool computes(const Op& op) const override {
         if (const auto* mask = std::get_if<op::Mask>(&op)) return !mask->custom && !mask->bias;
@@ -455,8 +440,10 @@ private:
         try {
             return run_on_card(*device_, *kernels_, {}, work);
         } catch (const Error& error) {
-            if (error.kind() == ErrorKind::backend && !has_failed_.exchange(true))
-                trouble_->set(fmt::format("{} (computing parts of stages on the CPU)", error.what()));
+            if (error.kind() == ErrorKind::backend && !has_failed_.exchange(true)) {
+                const std::lock_guard lock(mutex_);
+                trouble_ = fmt::format("{} (computing parts of stages on the CPU)", error.what());
+            }
             throw;
         }
     }
@@ -464,14 +451,14 @@ private:
     std::shared_ptr<GpuDevice> device_;
     std::shared_ptr<GpuKernels> kernels_;
     const GpuOptions options_;
-    const std::shared_ptr<Trouble> trouble_;
     std::atomic<bool> has_failed_ = false;  ///< it is not asked again
+    mutable std::mutex mutex_;
+    std::string trouble_;
 };
 
 GpuBackend::GpuBackend(std::unique_ptr<GlContext> context, const GpuOptions& options)
     : device_(std::make_shared<GpuDevice>(std::move(context))),
       kernels_(std::make_shared<GpuKernels>(*device_, options)),
-      trouble_(std::make_shared<Trouble>()),
       options_(options) {}
 
 GpuBackend::~GpuBackend() {
@@ -479,7 +466,12 @@ GpuBackend::~GpuBackend() {
 }
 
 std::string GpuBackend::complaint() const {
-    const std::string trouble = trouble_->why();
+    std::shared_ptr<Regions> regions;
+    {
+        const std::lock_guard lock(mutex_);
+        regions = regions_.lock();
+    }
+    const std::string trouble = regions ? regions->trouble() : "";
     return trouble.empty() ? kernels_->programs().problem() : trouble;
 }
 
@@ -525,8 +517,10 @@ std::shared_ptr<const DeviceValues> GpuBackend::compute(const Op& op, std::span<
 }
 
 std::shared_ptr<RegionBackend> GpuBackend::regions() const {
-    trouble_->set("");
-    return std::make_shared<Regions>(device_, kernels_, options_, trouble_);
+    const auto regions = std::make_shared<Regions>(device_, kernels_, options_);
+    const std::lock_guard lock(mutex_);
+    regions_ = regions;
+    return regions;
 }
 
 }  // namespace attnscope

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
 
 #include "core/gpu/device.h"
 #include "core/gpu/kernels.h"
@@ -33,12 +34,12 @@ public:
 
 private:
     class Regions;
-    class Trouble;  ///< why the newest regions() failed
 
     std::shared_ptr<GpuDevice> device_;
     std::shared_ptr<GpuKernels> kernels_;
-    std::shared_ptr<Trouble> trouble_;
     GpuOptions options_;
+    mutable std::mutex mutex_;
+    mutable std::weak_ptr<Regions> regions_;  ///< the newest, while a trace computes by them
 };
 
 }  // namespace attnscope

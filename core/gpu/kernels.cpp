@@ -363,6 +363,7 @@ ValueRange GpuKernels::range(const GpuMatrices& values, int head) {
         if (watch) watch->start();
         glDispatchCompute(word(groups), 1, 1);
         if (watch) watch->stop();
+        glMemoryBarrier(GL_SHADER_STORAGE_BARRIER_BIT | GL_BUFFER_UPDATE_BARRIER_BIT);
         found.read(std::span(parts).first(groups * k_range_numbers));
         if (watch) nanoseconds_ += watch->nanoseconds();
         for (std::size_t g = 0; g < groups; ++g) {

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/error.h"
 #include "core/gpu/device.h"
 #include "core/gpu/programs.h"
 #include "core/gpu/rooms.h"
@@ -50,7 +51,16 @@ struct GpuNumbers {
 class GpuKernels {
 public:
     GpuKernels(GpuDevice& device, const GpuOptions& options)
-        : device_(device), options_(options), programs_(options.shaders), rooms_(options.allocate) {}
+        : device_(device), options_(options), programs_(options.shaders), rooms_([this](std::size_t numbers) {
+              try {
+                  return options_.allocate(numbers);
+              } catch (const Error& error) {
+                  if (error.kind() == ErrorKind::too_large) device_.forgive();
+                  throw;
+              }
+          }) {}
+    GpuKernels(const GpuKernels&) = delete;
+    GpuKernels& operator=(const GpuKernels&) = delete;
 
     /// The time that the card spent on dispatches since the last call; 0 if GpuOptions::timed is off.
     std::uint64_t take_nanoseconds() { return std::exchange(nanoseconds_, 0); }

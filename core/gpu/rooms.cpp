@@ -34,16 +34,19 @@ GpuRoom GpuRooms::take(std::size_t numbers) {
         kept_.erase(found);
         kept_bytes_ -= bytes_of(room);
     } else {
+        const std::size_t needed = used_bytes_ + numbers * sizeof(float);
+        while (!kept_.empty() && needed + kept_bytes_ > std::max(most_used_bytes_, k_always_kept))
+            free_oldest();
         try {
             room = allocate_(numbers);
         } catch (const Error& error) {
             if (error.kind() != ErrorKind::too_large || kept_.empty()) throw;
-            kept_.clear();
-            kept_bytes_ = 0;
+            while (!kept_.empty()) free_oldest();
             room = allocate_(numbers);
         }
     }
     used_bytes_ += bytes_of(room);
+    most_used_bytes_ = std::max(most_used_bytes_, used_bytes_);
     return room;
 }
 
@@ -51,10 +54,12 @@ void GpuRooms::give_back(GpuRoom room) {
     used_bytes_ -= bytes_of(room);
     kept_bytes_ += bytes_of(room);
     kept_.push_back(std::move(room));
-    while (kept_bytes_ > std::max(used_bytes_, k_always_kept)) {
-        kept_bytes_ -= bytes_of(kept_.front());
-        kept_.pop_front();
-    }
+    while (kept_bytes_ > std::max(used_bytes_, k_always_kept)) free_oldest();
+}
+
+void GpuRooms::free_oldest() {
+    kept_bytes_ -= bytes_of(kept_.front());
+    kept_.pop_front();
 }
 
 }  // namespace attnscope

@@ -5,7 +5,8 @@
 #include <deque>
 #include <functional>
 #include <memory>
-#include <optional>
+#include <span>
+#include <utility>
 
 #include "core/gpu/gl.h"
 #include "core/tensor/tensor.h"
@@ -40,8 +41,8 @@ using GpuAllocator = std::function<GpuRoom(std::size_t numbers)>;
 GpuRoom exact_room(std::size_t numbers);
 
 /// Keeps what is given back for the next tensor of the same size, never more bytes than are in use (or 16 MiB
-/// if that is more): what the trace on screen frees suffices for the one after the next, and the peak is that
-/// of two traces as without it. For the device's thread only.
+/// if that is more), and not so many that more is allocated than was once in use, which is two traces. For the
+/// device's thread only.
 class GpuRooms {
 public:
     explicit GpuRooms(GpuAllocator allocate) : allocate_(std::move(allocate)) {}
@@ -56,10 +57,12 @@ public:
 
 private:
     std::deque<GpuRoom>::const_iterator find(std::size_t numbers) const;
+    void free_oldest();
 
     GpuAllocator allocate_;
     std::deque<GpuRoom> kept_;  ///< the oldest first
     std::size_t kept_bytes_ = 0, used_bytes_ = 0;
+    std::size_t most_used_bytes_ = 0;  ///< until now
 };
 
 /// A tensor that an operation on the device's thread needs for a while.

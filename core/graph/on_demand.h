@@ -18,9 +18,6 @@ std::vector<bool> on_demand_values(const Graph& graph, const OnDemandSizes& size
 /// Bytes that the survey of a head keeps: its strongest cells and its means, level by level.
 std::size_t survey_bytes(const Shape& shape, const OnDemandSizes& sizes);
 
-/// How many surveys are kept: the window's, the last ones that were shown.
-inline constexpr std::size_t k_kept_surveys = 4;
-
 /// The values of a stage, computed from its inputs when they are asked for. `mask`: the stage whose closed
 /// pairs do not count in pooled cells; may be null. `card` computes large regions and pools them, where it
 /// can and does not fail; may be null.

@@ -55,7 +55,8 @@ Needed needed_bytes(const Graph& graph, const EvaluateOptions& options, bool has
     Needed needed;
     for (std::size_t i = 0; i < graph.values.size(); ++i) {
         if (!on_demand[i]) continue;
-        const std::size_t surveys = k_kept_surveys * survey_bytes(graph.values[i].shape, options.on_demand);
+        const std::size_t surveys =
+            options.on_demand.kept_surveys * survey_bytes(graph.values[i].shape, options.on_demand);
         needed.here = std::max(needed.here, surveys);
     }
     for (std::size_t i = 0; i < graph.values.size(); ++i) {
