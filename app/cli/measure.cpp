@@ -157,7 +157,8 @@ void take_hold_of_seed(Stand& stand) {
     for (int i = 0; i < k_frames_to_scroll; ++i) stand.step();
     const ControlFocus& focus = stand.workspace.controls().focus;
     const auto field = std::ranges::find(focus.drawn, focus.id, &DrawnControl::id);
-    if (field == focus.drawn.end()) throw UsageError("--action drag-seed: this session has no field for the seed");
+    if (field == focus.drawn.end())
+        throw UsageError("--action drag-seed: this session has no field for the seed");
     const auto& [left, top, right, bottom] = field->area;
     stand.held = {(left + right) / 2, (top + bottom) / 2};
     for (const InputEvent& event : {InputEvent{stand.held}, InputEvent{MouseButton{0, true}}}) {

@@ -37,10 +37,9 @@ void add_measure_options(CLI::App& command, MeasureRequest& request);
 /// `resident_mb`            resident memory after the action
 /// `backend`                the backend that computed the last trace
 /// For `overview`, from the start of the process: `preview_ms` to the first frame with a sampled picture of a
-/// text whose matrices are computed on demand, `progress_ms` to the first that tells how much of its overview is
-/// computed, `overview_ms` to that with the overview.
-/// Computes on the processor unless `backend` is the GPU. Neither reads nor writes the saved session. Throws
-/// Error(backend) without a display.
+/// text whose matrices are computed on demand, `progress_ms` to the first that tells how much of its overview
+/// is computed, `overview_ms` to that with the overview. Computes on the processor unless `backend` is the
+/// GPU. Neither reads nor writes the saved session. Throws Error(backend) without a display.
 int measure(const Session& session, const EvaluateOptions& options, std::optional<BackendWish> backend,
             const ShaderSource& shaders, const MeasureRequest& request);
 

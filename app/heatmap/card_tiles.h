@@ -34,7 +34,7 @@ private:
         std::shared_ptr<const DeviceValues> values, open;
     };
     GpuPrograms programs_;
-    std::deque<Reading> reading_;  ///< in the order of the commands
+    std::deque<Reading> reading_;   ///< in the order of the commands
     std::size_t block_floats_ = 0;  ///< that a shader can access at once; 0: not queried yet
     std::size_t aligned_floats_ = 1;
 };

@@ -62,6 +62,26 @@ std::vector<float> single_cells(const ConstMatrixView& values, const ConstMatrix
     return cells;
 }
 
+/// What pool() gives without a mask, row by row: of a matrix of few columns a cell may stand for many rows.
+std::vector<float> blocks_of_rows(const ConstMatrixView& values, Pooling within, Region range) {
+    const auto columns = static_cast<std::size_t>(values.cols());
+    std::vector<float> cells, strongest(columns);
+    for (int r = 0; r < range.rows; ++r) {
+        const Span rows = block(range.row + r, within.rows, static_cast<int>(values.rows()));
+        std::ranges::copy_n(values.row(rows.first).data(), values.cols(), strongest.begin());
+        for (int row = rows.first + 1; row < rows.end; ++row)
+            take_dominant({values.row(row).data(), columns}, strongest);
+        for (int c = 0; c < range.columns; ++c) {
+            const Span of = block(range.column + c, within.columns, static_cast<int>(values.cols()));
+            float cell = strongest[static_cast<std::size_t>(of.first)];
+            for (int column = of.first + 1; column < of.end; ++column)
+                cell = dominant(cell, strongest[static_cast<std::size_t>(column)]);
+            cells.push_back(unlike_closed(cell));
+        }
+    }
+    return cells;
+}
+
 }  // namespace
 
 HeatmapSource HeatmapSource::of(ConstMatrixView values, std::uint64_t key) {
@@ -95,6 +115,8 @@ std::optional<std::vector<float>> pooled_cells(const HeatmapSource& source, Pool
     const ConstMatrixView& values = *known;
     const ConstMatrixView* mask = source.open ? &*open : nullptr;
     if (pooling == Pooling{level, level} && !source.transposed) return single_cells(values, mask, range);
+    if (!mask && !source.transposed)
+        return blocks_of_rows(values, {pooling.rows - level, pooling.columns - level}, range);
     std::vector<Span> blocks;
     for (int c = 0; c < range.columns; ++c) {
         blocks.push_back(block(range.column + c, pooling.columns - level, static_cast<int>(values.cols())));

@@ -19,6 +19,8 @@ namespace {
 
 constexpr Eigen::Index k_few_numbers = 512;
 /// Whether B is so small that accumulating in double costs no noticeable time.
+constexpr Eigen::Index k_packed_rows = 4096;  ///< of Bᵀ, multiplied at once by few rows
+
 bool is_small(const ConstStrided& B) { return B.size() <= k_few_numbers; }
 
 /// Converts a vector's numbers, `apart` from each other, to double; if there are only `count`, the lanes
@@ -170,7 +172,12 @@ void product_transposed(const ConstStrided& A, const ConstStrided& B, Strided ou
     else if (is_large(A, out))
         large_product(Take::plain, A, Take::transposed, B, 0, out);
     else
-        out.noalias() = A * B.transpose();
+        // A few rows by the keys of a long text: Eigen packs all that it is given, and a part stays in the
+        // cache.
+        for (Eigen::Index first = 0; first < B.rows(); first += k_packed_rows) {
+            const Eigen::Index count = std::min(k_packed_rows, B.rows() - first);
+            out.middleCols(first, count).noalias() = A * B.middleRows(first, count).transpose();
+        }
 }
 
 bool is_worth_transposing(const ConstStrided& A, const ConstStrided& B) {

@@ -41,8 +41,8 @@ using GpuAllocator = std::function<GpuRoom(std::size_t numbers)>;
 GpuRoom exact_room(std::size_t numbers);
 
 /// Keeps what is given back for the next tensor of the same size, never more bytes than are in use (or 16 MiB
-/// if that is more), and not so many that more is allocated than was once in use, which is two traces. For the
-/// device's thread only.
+/// if that is more), and not so many that more is allocated than was once in use, which is two traces. For
+/// the device's thread only.
 class GpuRooms {
 public:
     explicit GpuRooms(GpuAllocator allocate) : allocate_(std::move(allocate)) {}

@@ -17,7 +17,7 @@ struct StageInfo;
 struct OnDemandSizes {
     std::size_t most_cells = std::size_t{1} << 24;  ///< of a head that is computed at once: 4096 × 4096
     std::size_t kept_cells = std::size_t{1} << 24;  ///< of the largest pooled level that a survey keeps
-    std::size_t kept_surveys = 1;  ///< how many heads are surveyed at the same time
+    std::size_t kept_surveys = 1;                   ///< how many heads are surveyed at the same time
     std::size_t least_cells_on_card = std::size_t{1}
                                       << 16;  ///< of a region; smaller ones are faster on the CPU
 };

@@ -13,14 +13,11 @@
 
 #include "core/choice.h"
 #include "core/progress.h"
+#include "core/tensor/dominant.h"
 #include "core/tensor/tensor.h"
 #include "core/tensor/value_range.h"
 
 namespace attnscope {
-
-/// The value that represents two when there is room for one: NaN before +∞ before the larger magnitude before
-/// −∞. Of two equal magnitudes the positive one, so that the order of the cells does not matter.
-float dominant(float a, float b);
 
 /// Values on a graphics card. Immutable; every member may be called from any thread and blocks until its
 /// result is available. Throws Error(backend) if the card is lost.

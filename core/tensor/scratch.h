@@ -7,8 +7,8 @@
 
 namespace attnscope {
 
-/// rows × columns, uninitialized, in memory of this thread that earlier ones left, up to 4 MiB each: once those
-/// that live at the same time have been as large, a new one allocates nothing. For one thread.
+/// rows × columns, uninitialized, in memory of this thread that earlier ones left, up to 4 MiB each: once
+/// those that live at the same time have been as large, a new one allocates nothing. For one thread.
 class Scratch {
 public:
     Scratch(Eigen::Index rows, Eigen::Index columns);

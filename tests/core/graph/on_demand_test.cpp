@@ -436,7 +436,9 @@ TEST(OnDemandGpuTest, TheCardComputesLargeRegionsOfScoresToWeights) {
     const auto regions = std::make_shared<CountedRegions>(gpu->regions());
     RegionsAlone backend(regions);
     const Trace trace =
-        evaluate(masked(300, {"causal"}), {}, {.backend = &backend, .on_demand = {0, 400, 300 * 20}});
+        evaluate(masked(300, {"causal"}), {},
+                 {.backend = &backend,
+                  .on_demand = {.most_cells = 0, .kept_cells = 400, .least_cells_on_card = 300 * 20}});
     const Region whole{0, 0, 300, 300}, small{0, 0, 19, 200};
     for (const std::string_view name : {"scores", "scaled", "masked", "weights"}) {
         const OnDemandValues& values = *trace.find_named(name)->buffer.on_demand();
