@@ -18,14 +18,12 @@
 
 #include "app/cli/session_arguments.h"
 #include "app/cli/validators.h"
-#include "app/document/picture_on_screen.h"
 #include "app/shell/headless_window.h"
 #include "app/shell/window.h"
 #include "app/shell/workspace.h"
 #include "core/files/file.h"
 #include "core/graph/stage_table.h"
 #include "core/learn/training_run.h"
-#include "core/picture/shown_matrix.h"
 #include "core/session/comparisons.h"
 #include "core/session/options.h"
 
@@ -289,7 +287,6 @@ struct MeasuredAction {
 constexpr char k_overview[] = "overview";
 
 constexpr MeasuredAction k_actions[] = {{"idle", nullptr},
-                                        {k_overview, nullptr},
                                         {"drag-seed", drag_seed, true, false, take_hold_of_seed},
                                         {"type", type},
                                         {"heads", change_heads},
@@ -300,7 +297,8 @@ constexpr MeasuredAction k_actions[] = {{"idle", nullptr},
                                         {"steps", go_through_steps, false},
                                         {"sweep", go_through_sweep, false},
                                         {"zoom", zoom, false, true},
-                                        {"pan", pan, false, true, take_hold}};
+                                        {"pan", pan, false, true, take_hold},
+                                        {k_overview, nullptr}};
 
 /// Time and number of frames from each change to the end of the frame that shows it.
 struct Replayed {
@@ -374,15 +372,11 @@ Json watch_overview(Stand& stand) {
         stand.callbacks.draw(frame);
         Document& document = stand.workspace.document();
         if (document.stale()) return;
-        const StagePtr stage = document.trace()->stage(stage_on_screen(document).key());
-        const OnDemandValues* values = stage->buffer.on_demand();
-        if (!values) throw UsageError("--action overview: this text is too short to need one");
-        const int head = head_on_screen(*stage, document.presentation().head).head;
-        const bool surveyed = values->is_surveyed(head);
-        if (surveyed || document.tiles().find({stage, head, TileRequest::What::preview}))
-            shown.push_back("preview_ms");
+        const std::optional<Document::Overview> overview = document.overview_on_screen();
+        if (!overview) throw UsageError("--action overview: this text is too short to need one");
+        if (overview->has_preview) shown.push_back("preview_ms");
         if (document.overview_progress().value_or(0) > 0) shown.push_back("progress_ms");
-        if (surveyed && stand.rests()) shown.push_back("overview_ms");
+        if (overview->is_surveyed && stand.rests()) shown.push_back("overview_ms");
     };
     callbacks.wants_redraw = [&] {
         for (const char* each : shown)

@@ -381,12 +381,28 @@ void Document::find_lines() {
     line_finder_.request({trace(), trace()->stage(stage->key()), std::move(heads), shown.mass});
 }
 
+/// The overview that the stage in focus needs; nullopt: none.
+std::optional<OverviewRequest> Document::overview_of_shown() const {
+    if (!is_long(trace())) return std::nullopt;
+    const StagePtr stage = trace()->stage(focused_stage(*trace(), session_.presentation.stage).key());
+    if (!stage->buffer.on_demand() || !is_of_pairs(*stage->info)) return std::nullopt;
+    return OverviewRequest{stage, head_on_screen(*stage, session_.presentation.head).index()};
+}
+
+std::optional<Document::Overview> Document::overview_on_screen() {
+    const std::optional<OverviewRequest> shown = overview_of_shown();
+    if (!shown) return std::nullopt;
+    const auto& [stage, head] = *shown;
+    if (stage->buffer.on_demand()->is_surveyed(std::max(head, 0)))
+        return Overview{.has_preview = true, .is_surveyed = true};
+    return Overview{.has_preview = tile_maker_.find({stage, head, TileRequest::What::preview}) != nullptr};
+}
+
 /// Requests the overview of the stage in focus, if it is computed on demand.
 void Document::overview() {
-    if (!is_long(trace())) return overview_maker_.forget();
-    const StagePtr stage = trace()->stage(focused_stage(*trace(), session_.presentation.stage).key());
-    if (!stage->buffer.on_demand() || !is_of_pairs(*stage->info)) return overview_maker_.forget();
-    const int head = head_on_screen(*stage, session_.presentation.head).index();
+    const std::optional<OverviewRequest> shown = overview_of_shown();
+    if (!shown) return overview_maker_.forget();
+    const auto& [stage, head] = *shown;
     // A survey takes all cores for a while: first there is something to show. One of what is no longer shown
     // ends.
     if (overview_maker_.busy() && overview_maker_.asked() != OverviewRequest{stage, head}) {

@@ -74,6 +74,12 @@ public:
     TileMaker& tiles() { return tile_maker_; }
     /// How much of the overview of the shown stage is computed, 0 … 1; nullopt: all, or it needs none.
     std::optional<double> overview_progress() const { return overview_maker_.progress(); }
+    /// What is there of the shown stage; nullopt: it is in memory. A preview that is not there is asked for,
+    /// as its view does.
+    struct Overview {
+        bool has_preview = false, is_surveyed = false;
+    };
+    std::optional<Overview> overview_on_screen();
     /// What to tell the user about the newest traces (the graphics card was lost); empty after the call.
     std::string take_notice() { return std::exchange(notice_, {}); }
 
@@ -198,6 +204,7 @@ private:
     void compare();
     void ask_for_shown();
     void survey_heads();
+    std::optional<OverviewRequest> overview_of_shown() const;
     void overview();
     void sweep();
     void find_lines();
