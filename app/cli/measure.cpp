@@ -367,13 +367,15 @@ double idle_cpu_percent(Stand& stand, double seconds) {
 Json watch_overview(Stand& stand) {
     Json seen = {{"action", k_overview}};
     std::vector<const char*> shown;  // by the frame that is being drawn
+    bool is_short = false;
     FrameCallbacks callbacks = stand.callbacks;
     callbacks.draw = [&](FrameInput& frame) {
         stand.callbacks.draw(frame);
         Document& document = stand.workspace.document();
         if (document.stale()) return;
         const std::optional<Document::Overview> overview = document.overview_on_screen();
-        if (!overview) throw UsageError("--action overview: this text is too short to need one");
+        is_short = !overview;
+        if (is_short) return stand.window->close();
         if (overview->has_preview) shown.push_back("preview_ms");
         if (document.overview_progress().value_or(0) > 0) shown.push_back("progress_ms");
         if (overview->is_surveyed && stand.rests()) shown.push_back("overview_ms");
@@ -386,6 +388,7 @@ Json watch_overview(Stand& stand) {
         return stand.callbacks.wants_redraw();
     };
     stand.window->run(callbacks);
+    if (is_short) throw UsageError("--action overview: this text is too short to need one");
     seen["resident_mb"] = resident_mb();
     return seen;
 }
