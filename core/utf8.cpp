@@ -8,6 +8,8 @@
 namespace attnscope {
 
 DecodedCharacter decode_utf8(std::string_view text) {
+    if (!text.empty() && static_cast<unsigned char>(text.front()) < 0x80)
+        return {static_cast<char32_t>(text.front()), 1};
     utf8proc_int32_t code = -1;
     const auto length = utf8proc_iterate(reinterpret_cast<const utf8proc_uint8_t*>(text.data()),
                                          static_cast<utf8proc_ssize_t>(text.size()), &code);

@@ -20,7 +20,7 @@ void survey(const OverviewRequest& request, std::atomic<double>& part, const std
     part = 0;
     const auto progress = [&](double done) {
         part = done;
-        if (done - told < k_told_every) return true;
+        if (told > 0 && done - told < k_told_every) return true;
         told = done;
         if (wake) wake();
         return true;

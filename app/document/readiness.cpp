@@ -100,8 +100,7 @@ void make_ready(const Trace& trace, const WantedPictures& wanted, const std::sto
                                         head_on_screen(*stage, wanted.head).kind == HeadChoice::Kind::one;
             cells += reads_one_head ? stage->shape().head_size() : stage->shape().size();
         }
-    const auto make = [&](std::ptrdiff_t index) {
-        const Stage& stage = *stages[static_cast<std::size_t>(index)];
+    const auto make = [&](const Stage& stage) {
         stop_if_canceled(cancel);
         make_ready(stage, wanted, cancel);
         const bool masks =
@@ -109,13 +108,15 @@ void make_ready(const Trace& trace, const WantedPictures& wanted, const std::sto
         if (masks) find_fully_masked(trace, stage.buffer);
     };
     // Values on demand are surveyed by several threads at once, those of a card by the card.
-    const bool in_memory =
-        trace.backend == BackendKind::cpu &&
-        std::ranges::none_of(stages, [](const Stage* each) { return each->buffer.on_demand(); });
-    if (in_memory && cells > k_many_cells)
-        run_parallel(std::ssize(stages), make);
+    const auto others = std::ranges::stable_partition(stages, [&](const Stage* each) {
+        return trace.backend == BackendKind::cpu && !each->buffer.on_demand();
+    });
+    const auto in_memory = std::ranges::subrange(stages.begin(), others.begin());
+    if (cells > k_many_cells)
+        run_parallel(std::ssize(in_memory), [&](std::ptrdiff_t i) { make(*in_memory[i]); });
     else
-        for (std::ptrdiff_t i = 0; i < std::ssize(stages); ++i) make(i);
+        std::ranges::for_each(in_memory, [&](const Stage* each) { make(*each); });
+    std::ranges::for_each(others, [&](const Stage* each) { make(*each); });
 }
 
 void make_ready(const Trace& trace, const Stage& stage, const WantedPictures& wanted,

@@ -24,10 +24,10 @@ namespace attnscope {
 namespace {
 
 /// Whether every sentence that is read has words. An empty one, first or second, is common while typing.
-bool has_tokens(const Experiment& e) {
+bool has_words(const Experiment& e) {
     const Tokenizer& tokenizer = tokenizer_of(e.input.tokenizer);
     const auto is_read = [&](OptionName name) { return why_unused(option_named(name), e).empty(); };
-    const auto blank = [&](const std::string& text) { return tokenize(text, tokenizer).empty(); };
+    const auto blank = [&](const std::string& text) { return !has_tokens(text, tokenizer); };
     return !(is_read("text") && blank(e.input.text)) &&
            !(is_read("text2") && !e.input.text2.empty() && blank(e.input.text2));
 }
@@ -97,7 +97,7 @@ WorkResult evaluate_one(SlotName slot, const Experiment& experiment, const Trace
                         const EvaluateOptions& options, const Wanted& wanted) {
     WorkResult result{.slot = slot, .experiment = experiment};
     try {
-        result.words = has_tokens(experiment);
+        result.words = has_words(experiment);
         if (!result.words) return result;
         auto trace = std::make_shared<Trace>(evaluate(experiment, previous, options));
         result.notice = add_gradients(*trace, wanted, options.cancel);

@@ -34,12 +34,12 @@ Span block(int index, int level, int size) {
     return {static_cast<int>(first), static_cast<int>(end)};
 }
 
-float pool(const ConstMatrixView& values, const ConstMatrixView* open, Span rows, Span columns) {
+float pool(const ConstMatrixView& values, const ConstMatrixView& open, Span rows, Span columns) {
     float strongest = -k_infinity;
     bool any = false;
     for (int row = rows.first; row < rows.end; ++row) {
         for (int column = columns.first; column < columns.end; ++column) {
-            if (open && (*open)(row, column) == 0) continue;
+            if (open(row, column) == 0) continue;
             const float value = unlike_closed(values(row, column));
             strongest = any ? dominant(strongest, value) : value;
             any = true;
@@ -62,15 +62,27 @@ std::vector<float> single_cells(const ConstMatrixView& values, const ConstMatrix
     return cells;
 }
 
-/// What pool() gives without a mask, row by row: of a matrix of few columns a cell may stand for many rows.
-std::vector<float> blocks_of_rows(const ConstMatrixView& values, Pooling within, Region range) {
-    const auto columns = static_cast<std::size_t>(values.cols());
-    std::vector<float> cells, strongest(columns);
+/// What pool() gives, block by block.
+std::vector<float> blocks_under_mask(const ConstMatrixView& values, const ConstMatrixView& open,
+                                     Pooling within, Region range) {
+    std::vector<Span> blocks;
+    for (int c = 0; c < range.columns; ++c)
+        blocks.push_back(block(range.column + c, within.columns, static_cast<int>(values.cols())));
+    std::vector<float> cells;
     for (int r = 0; r < range.rows; ++r) {
         const Span rows = block(range.row + r, within.rows, static_cast<int>(values.rows()));
-        std::ranges::copy_n(values.row(rows.first).data(), values.cols(), strongest.begin());
-        for (int row = rows.first + 1; row < rows.end; ++row)
-            take_dominant({values.row(row).data(), columns}, strongest);
+        for (const Span& columns : blocks) cells.push_back(pool(values, open, rows, columns));
+    }
+    return cells;
+}
+
+/// What pool() gives without a mask, row by row: of a matrix of few columns a cell may stand for many rows.
+std::vector<float> blocks_of_rows(const ConstMatrixView& values, Pooling within, Region range) {
+    std::vector<float> cells;
+    for (int r = 0; r < range.rows; ++r) {
+        const Span rows = block(range.row + r, within.rows, static_cast<int>(values.rows()));
+        const std::vector<float> strongest =
+            dominant_of_columns({values.row(rows.first).data(), rows.end - rows.first, values.cols()});
         for (int c = 0; c < range.columns; ++c) {
             const Span of = block(range.column + c, within.columns, static_cast<int>(values.cols()));
             float cell = strongest[static_cast<std::size_t>(of.first)];
@@ -80,6 +92,16 @@ std::vector<float> blocks_of_rows(const ConstMatrixView& values, Pooling within,
         }
     }
     return cells;
+}
+
+std::vector<float> transposed(const std::vector<float>& cells, const Region& range) {
+    std::vector<float> result;
+    result.reserve(cells.size());
+    for (int c = 0; c < range.columns; ++c)
+        for (int r = 0; r < range.rows; ++r)
+            result.push_back(cells[static_cast<std::size_t>(r) * static_cast<std::size_t>(range.columns) +
+                                   static_cast<std::size_t>(c)]);
+    return result;
 }
 
 }  // namespace
@@ -114,23 +136,11 @@ std::optional<std::vector<float>> pooled_cells(const HeatmapSource& source, Pool
     if (!known || !open) return std::nullopt;
     const ConstMatrixView& values = *known;
     const ConstMatrixView* mask = source.open ? &*open : nullptr;
-    if (pooling == Pooling{level, level} && !source.transposed) return single_cells(values, mask, range);
-    if (!mask && !source.transposed)
-        return blocks_of_rows(values, {pooling.rows - level, pooling.columns - level}, range);
-    std::vector<Span> blocks;
-    for (int c = 0; c < range.columns; ++c) {
-        blocks.push_back(block(range.column + c, pooling.columns - level, static_cast<int>(values.cols())));
-    }
-    std::vector<float> cells(static_cast<std::size_t>(range.rows) * static_cast<std::size_t>(range.columns));
-    for (int r = 0; r < range.rows; ++r) {
-        const Span rows = block(range.row + r, pooling.rows - level, static_cast<int>(values.rows()));
-        for (int c = 0; c < range.columns; ++c) {
-            const int at = source.transposed ? c * range.rows + r : r * range.columns + c;
-            cells[static_cast<std::size_t>(at)] =
-                pool(values, mask, rows, blocks[static_cast<std::size_t>(c)]);
-        }
-    }
-    return cells;
+    const Pooling within{pooling.rows - level, pooling.columns - level};
+    std::vector<float> cells = within == Pooling{} ? single_cells(values, mask, range)
+                               : mask              ? blocks_under_mask(values, *mask, within, range)
+                                                   : blocks_of_rows(values, within, range);
+    return source.transposed ? transposed(cells, range) : std::move(cells);
 }
 
 Region tile_range(const HeatmapSource& source, Pooling pooling, int tile_row, int tile_column) {

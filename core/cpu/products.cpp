@@ -19,8 +19,6 @@ namespace {
 
 constexpr Eigen::Index k_few_numbers = 512;
 /// Whether B is so small that accumulating in double costs no noticeable time.
-constexpr Eigen::Index k_packed_rows = 4096;  ///< of Bᵀ, multiplied at once by few rows
-
 bool is_small(const ConstStrided& B) { return B.size() <= k_few_numbers; }
 
 /// Converts a vector's numbers, `apart` from each other, to double; if there are only `count`, the lanes
@@ -153,6 +151,24 @@ void large_product(Take a, const ConstStrided& A, Take b, const ConstStrided& B,
     if (status != dnnl_success) throw std::logic_error("dnnl_sgemm was called with wrong arguments");
 }
 
+/// out = A Bᵀ by Eigen, for some rows of B after the others, so that they stay in a cache. A few rows of A take
+/// them one by one: packing them, as a product of matrices does, takes longer than multiplying, as measured
+/// up to 12 rows.
+void product_by_parts(const ConstStrided& A, const ConstStrided& B, Strided& out) {
+    constexpr Eigen::Index k_few_rows = 8, k_rows_one_by_one = 512, k_packed_rows = 4096;
+    const bool one_by_one = A.rows() <= k_few_rows && B.rows() >= k_rows_one_by_one;
+    const Eigen::Index most = one_by_one ? k_rows_one_by_one : k_packed_rows;
+    for (Eigen::Index first = 0; first < B.rows(); first += most) {
+        const Eigen::Index count = std::min(most, B.rows() - first);
+        const auto part = B.middleRows(first, count).transpose();
+        auto to = out.middleCols(first, count);
+        if (one_by_one)
+            for (Eigen::Index i = 0; i < A.rows(); ++i) to.row(i).noalias() = A.row(i) * part;
+        else
+            to.noalias() = A * part;
+    }
+}
+
 }  // namespace
 
 void product(const ConstStrided& A, const ConstStrided& B, Strided out) {
@@ -172,12 +188,7 @@ void product_transposed(const ConstStrided& A, const ConstStrided& B, Strided ou
     else if (is_large(A, out))
         large_product(Take::plain, A, Take::transposed, B, 0, out);
     else
-        // A few rows by the keys of a long text: Eigen packs all that it is given, and a part stays in the
-        // cache.
-        for (Eigen::Index first = 0; first < B.rows(); first += k_packed_rows) {
-            const Eigen::Index count = std::min(k_packed_rows, B.rows() - first);
-            out.middleCols(first, count).noalias() = A * B.middleRows(first, count).transpose();
-        }
+        product_by_parts(A, B, out);
 }
 
 bool is_worth_transposing(const ConstStrided& A, const ConstStrided& B) {

@@ -315,23 +315,35 @@ template <int k_sixteens>
 bool softmax_finite_groups(const float* x, Eigen::Index groups, float* largest, float* sums,
                            float& smallest) {
     constexpr auto lessen = [](auto& a, const auto& b) { a = b < a ? b : a; };
+    constexpr Eigen::Index k_vectors = k_sixteens * k_parts;
     Lanes low = filled(k_infinity), check{};
     for (Eigen::Index g = 0; g < groups; ++g) {
-        Vector cells[k_sixteens * k_parts];
-        const float* const group = x + g * k_sixteens * k_lanes;
-        Lanes top = filled(-k_infinity), total{};
-        for (Eigen::Index v = 0; v < k_sixteens * k_parts; ++v) {
-            cells[v] = read(group + v * k_width);
-            k_enlarge(top.parts[v % k_parts], cells[v]);
-            lessen(low.parts[v % k_parts], cells[v]);
-            check.parts[v % k_parts] += cells[v] * 0.0f;  // NaN unless it is finite
+        Lanes top = filled(-k_infinity);
+        for (Eigen::Index v = 0; v < k_vectors; ++v) {
+            const Vector cells = read(x + (g * k_vectors + v) * k_width);
+            k_enlarge(top.parts[v % k_parts], cells);
+            lessen(low.parts[v % k_parts], cells);
+            check.parts[v % k_parts] += cells * 0.0f;  // NaN unless it is finite
         }
         largest[g] = folded(top, k_enlarge);
-        for (Vector& each : cells) each -= largest[g];
-        exp_of_nonpositive(cells);
-        for (Eigen::Index v = 0; v < k_sixteens * k_parts; ++v) total.parts[v % k_parts] += cells[v];
-        sums[g] = folded(total, k_add) / k_exp_scale;
     }
+    // In a loop of their own, exponentials do not wait for the folding of the largest.
+    const auto add_up = [&](Eigen::Index first, auto count) {  // that many groups, their vectors together
+        Vector cells[count * k_vectors];
+        for (Eigen::Index v = 0; v < count * k_vectors; ++v)
+            cells[v] = read(x + (first * k_vectors + v) * k_width) - largest[first + v / k_vectors];
+        exp_of_nonpositive(cells);
+        for (Eigen::Index g = 0; g < count; ++g) {
+            Lanes total{};
+            for (Eigen::Index v = 0; v < k_vectors; ++v) total.parts[v % k_parts] += cells[g * k_vectors + v];
+            sums[first + g] = folded(total, k_add) / k_exp_scale;
+        }
+    };
+    constexpr std::integral_constant<Eigen::Index, std::max<Eigen::Index>(1, k_together / k_vectors)>
+        k_at_once;
+    Eigen::Index g = 0;
+    for (; groups - g >= k_at_once; g += k_at_once) add_up(g, k_at_once);
+    for (; g < groups; ++g) add_up(g, std::integral_constant<Eigen::Index, 1>());
     if (folded(check, k_add) != 0) return false;
     smallest = std::min(smallest, folded(low, lessen));
     return true;

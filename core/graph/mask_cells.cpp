@@ -1,14 +1,26 @@
 #include "core/graph/mask_cells.h"
 
+#include <algorithm>
+#include <cstddef>
 #include <utility>
+
+#include "core/cpu/row_blocks.h"
 
 namespace attnscope {
 namespace {
 
+/// Blocks that a survey of a mask keeps, at most: rules tell what finer ones hold.
+constexpr std::size_t k_kept_blocks = std::size_t{1} << 20;
+
+StageParts keeping_few(StageParts parts) {
+    parts.sizes.kept_cells = std::min(parts.sizes.kept_cells, k_kept_blocks);
+    return parts;
+}
+
 /// A mask without local windows: where a rule decides a whole region, no pair of it is evaluated.
 class MaskCells : public StageCells {
 public:
-    using StageCells::StageCells;
+    explicit MaskCells(StageParts parts) : StageCells(keeping_few(std::move(parts))) {}
 
     Coverage coverage(int, const Region& region) const override { return mask().coverage(region); }
 
@@ -21,33 +33,47 @@ protected:
                         .max = open > 0 ? 1.0F : 0.0F,
                         .finite = all.size(),
                         .zero = all.size() - open};
-        for (int i = 0; i < shape_.rows; ++i)
-            survey.row_largest.push_back(mask().any_open({i, 0, 1, shape_.columns}) ? 1.0F : 0.0F);
+        const Coverage covered = coverage(head, all);
+        for (int i = 0; i < shape_.rows; ++i) {
+            const bool any = covered == Coverage::all || mask().any_open({i, 0, 1, shape_.columns});
+            survey.row_largest.push_back(any ? 1.0F : 0.0F);
+        }
         const Region kept{0, 0, pooled(shape_.rows, kept_level_), pooled(shape_.columns, kept_level_)};
         survey.dominant.push_back(made_tile(head, kept_level_, Pool::dominant, kept, cancel).dominant);
         survey.add_levels({});
         return survey;
     }
 
-    PooledTile made_tile(int, int level, Pool pool, const Region& region,
+    PooledTile made_tile(int head, int level, Pool pool, const Region& region,
                          const std::stop_token& cancel) const override {
         PooledTile tile(pool, region);
-        for (int r = 0; r < region.rows; ++r) {
-            stop_if_canceled(cancel);
-            for (int c = 0; c < region.columns; ++c) {
-                const Region block = cells_of({region.row + r, region.column + c, 1, 1}, level, shape_);
-                if (pool == Pool::dominant) {
-                    tile.dominant(r, c) = mask().any_open(block) ? 1.0F : 0.0F;
-                    continue;
-                }
-                tile.totals.sum(r, c) = static_cast<float>(mask().count_open(block));
-                tile.totals.count(r, c) = static_cast<float>(block.size());
-            }
+        const Coverage covered = coverage(head, cells_of(region, level, shape_));
+        if (pool == Pool::dominant && covered == Coverage::all) {
+            tile.dominant.setOnes();
+            return tile;
         }
+        constexpr double k_work_per_block = 16;
+        const RowLoop loop{1, region.rows, k_work_per_block * region.columns, cancel};
+        for_row_blocks(loop, [&](RowBlock rows) {
+            for (Eigen::Index r = rows.first; r < rows.first + rows.count; ++r)
+                for (int c = 0; c < region.columns; ++c)
+                    pool_block(
+                        cells_of({region.row + static_cast<int>(r), region.column + c, 1, 1}, level, shape_),
+                        tile, r, c);
+        });
         return tile;
     }
 
 private:
+    void pool_block(const Region& cells, PooledTile& tile, Eigen::Index row, Eigen::Index column) const {
+        if (tile.pool == Pool::dominant) {
+            tile.dominant(row, column) = mask().any_open(cells) ? 1.0F : 0.0F;
+            return;
+        }
+        tile.totals.sum(row, column) = static_cast<float>(mask().count_open(cells));
+        tile.totals.count(row, column) = static_cast<float>(cells.size());
+    }
+
     const op::Mask& mask() const { return std::get<op::Mask>(*op_); }
 };
 

@@ -5,10 +5,15 @@
 #include <iterator>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <utility>
+#include <vector>
 
 namespace attnscope {
 namespace {
+
+/// Rows whose scores, by as many columns as are computed at once, stay in a core's own cache.
+constexpr int k_rows_in_cache = 128;
 
 /// The weights of a softmax over the keys. A row's sum is found when a part of the row is read first, or for
 /// all rows by the survey, which sees each score once.
@@ -53,14 +58,24 @@ protected:
         tile.dominant.block(row, column, strongest.rows(), strongest.cols()) = strongest;
     }
 
-    Eigen::RowVectorXf strongest_groups(int head, const Region& rows) const override {
-        Matrix largest, parts, open;
-        std::vector<RowSum> sums(static_cast<std::size_t>(rows.rows));
-        std::vector<float> smallest(sums.size());
-        add_up(head, rows, largest, parts, &open, sums, smallest);
-        Eigen::RowVectorXf groups(largest.cols());
-        largest_of_columns(largest, groups);
-        return (open.row(0).array() > 0).select(groups, k_closed);
+    Matrix strongest_groups(int head, std::span<const Region> bands) const override {
+        std::vector<Groups> of_bands;
+        for (const Region& rows : bands) of_bands.push_back(no_groups(rows.rows, true));
+        Matrix x;
+        for_each_part(Region{0, 0, 1, shape_.columns}, 1, columns_at_once(), [&](const Region& columns) {
+            for (std::size_t band = 0; band < bands.size(); ++band)
+                add_up(head, {bands[band].row, columns.column, bands[band].rows, columns.columns}, x,
+                       of_bands[band]);
+        });
+        Matrix strongest(std::ssize(bands), pooled(shape_.columns, kept_level_));
+        for (Eigen::Index band = 0; band < strongest.rows(); ++band) {
+            Groups& groups = of_bands[static_cast<std::size_t>(band)];
+            divide(groups);
+            Eigen::RowVectorXf largest(strongest.cols());
+            largest_of_columns(groups.largest, largest);
+            strongest.row(band) = (groups.open.row(0).array() > 0).select(largest, k_closed);
+        }
+        return strongest;
     }
 
     Survey made_survey(int head, const Progress& progress, const std::stop_token& cancel) const override {
@@ -73,26 +88,24 @@ protected:
         std::vector<float> row_smallest(count);
         std::vector<RowSum> sums(count);
         for_each_task(progress, cancel, [&](int, const Region& of) {
-            Matrix largest, parts, open;
-            const auto first = static_cast<std::size_t>(of.row), size = static_cast<std::size_t>(of.rows);
-            add_up(head, of, largest, parts, &open, std::span(sums).subspan(first, size),
-                   std::span(row_smallest).subspan(first, size));
+            Groups groups = no_groups(of.rows, true);
+            const std::vector<RowSum> of_rows = sums_of(head, of, groups);
             for (int i = 0; i < of.rows; ++i) {
-                const std::size_t row = first + static_cast<std::size_t>(i);
-                const RowSum& sum = sums[row];
+                const auto row = static_cast<std::size_t>(of.row + i);
+                const RowSum& sum = sums[row] = of_rows[static_cast<std::size_t>(i)];
                 const bool closed = sum.largest == k_closed;
                 survey.row_largest[row] = closed ? 0 : static_cast<float>(1 / sum.sum);
-                row_smallest[row] = static_cast<float>(
-                    std::exp(static_cast<double>(row_smallest[row]) - sum.largest) / sum.sum);
+                const double smallest = groups.smallest[static_cast<std::size_t>(i)];
+                row_smallest[row] = static_cast<float>(std::exp(smallest - sum.largest) / sum.sum);
                 if (std::isfinite(sum.largest)) continue;
                 if (!closed) survey.row_largest[row] = std::numeric_limits<float>::quiet_NaN();
             }
             const int side = 1 << kept_level_;
             for (int i = 0; i < of.rows; i += side) {
                 const int p = (of.row + i) >> kept_level_, count_of = std::min(side, of.rows - i);
-                largest_of_columns(largest.middleRows(i, count_of), base.row(p));
-                totals.sum.row(p) = parts.middleRows(i, count_of).colwise().sum();
-                totals.count.row(p) = open.row(i >> kept_level_);
+                largest_of_columns(groups.largest.middleRows(i, count_of), base.row(p));
+                totals.sum.row(p) = groups.parts.middleRows(i, count_of).colwise().sum();
+                totals.count.row(p) = groups.open.row(i >> kept_level_);
                 for (int c = 0; c < columns; ++c)
                     if (totals.count(p, c) == 0) base(p, c) = k_closed;
             }
@@ -105,66 +118,89 @@ protected:
     }
 
 private:
-    /// The sums of the rows of `of`, and for each row and group of 2^kept_level columns the largest weight
-    /// and the sum of the weights; with `open`, how many cells of each block of 2^kept_level rows are open.
-    void add_up(int head, const Region& of, Matrix& largest, Matrix& parts, Matrix* open,
-                std::span<RowSum> sums, std::span<float> smallest) const {
-        const int group = 1 << kept_level_, groups = pooled(shape_.columns, kept_level_);
-        largest = Matrix::Constant(of.rows, groups, k_closed);
-        parts = Matrix::Zero(of.rows, groups);
-        if (open) *open = Matrix::Zero(pooled(of.rows, kept_level_), groups);
-        std::ranges::fill(smallest, -k_closed);
-        Matrix x;
-        for_each_part(of, of.rows, columns_at_once(), [&](const Region& part) {
-            const Coverage covered = coverage(head, part);
-            if (covered == Coverage::none) return;
-            const int first = part.column / group, count = pooled(part.columns, kept_level_);
-            if (add_up_on_card(head, part, largest.middleCols(first, count), parts.middleCols(first, count),
-                               open, first, smallest))
-                return;
-            x.resize(part.rows, part.columns);
-            buffers_[0]->read(head, part, view_of(x));
-            softmax_groups(view_of(std::as_const(x)), group, largest.middleCols(first, count),
-                           parts.middleCols(first, count), smallest);
-            if (open) count_open(view_of(std::as_const(x)), covered, open->middleCols(first, count));
+    /// What adding up the columns of some rows leaves. After divide(), weights; before, exponentials of
+    /// scores less the group's largest, and that.
+    struct Groups {
+        Matrix largest, parts;        ///< by row and group of 2^kept_level columns: the largest, and the sum
+        Matrix open;                  ///< open cells by block of 2^kept_level rows; empty: not counted
+        std::vector<float> smallest;  ///< score of each row
+    };
+
+    Groups no_groups(int rows, bool counted) const {
+        const int groups = pooled(shape_.columns, kept_level_);
+        return {.largest = Matrix::Constant(rows, groups, k_closed),
+                .parts = Matrix::Zero(rows, groups),
+                .open = counted ? Matrix::Zero(pooled(rows, kept_level_), groups) : Matrix(),
+                .smallest = std::vector<float>(static_cast<std::size_t>(rows), -k_closed)};
+    }
+
+    /// Adds some columns of the rows of `to`; `x` is memory for their scores.
+    void add_up(int head, const Region& part, Matrix& x, Groups& to) const {
+        const Coverage covered = coverage(head, part);
+        if (covered == Coverage::none) return;
+        const int group = 1 << kept_level_;
+        const int first = part.column / group, count = pooled(part.columns, kept_level_);
+        if (add_up_on_card(head, part, first, count, to)) return;
+        for_each_part(part, std::max(k_rows_in_cache, group), part.columns, [&](const Region& rows) {
+            const int row = rows.row - part.row;
+            x.resize(rows.rows, rows.columns);
+            buffers_[0]->read(head, rows, view_of(x));
+            softmax_groups(view_of(std::as_const(x)), group, to.largest.block(row, first, rows.rows, count),
+                           to.parts.block(row, first, rows.rows, count),
+                           std::span(to.smallest).subspan(static_cast<std::size_t>(row)));
+            if (to.open.size() > 0)
+                count_open(view_of(std::as_const(x)), covered,
+                           to.open.block(row / group, first, pooled(rows.rows, kept_level_), count));
         });
-        for (Eigen::Index i = 0; i < largest.rows(); ++i) {
-            RowSum& sum = sums[static_cast<std::size_t>(i)];
-            sum = {largest.row(i).maxCoeff<Eigen::PropagateNaN>(), 0};
+    }
+
+    /// Divides what was added up of whole rows by their sums, which it returns.
+    static std::vector<RowSum> divide(Groups& of) {
+        std::vector<RowSum> sums;
+        for (Eigen::Index i = 0; i < of.largest.rows(); ++i) {
+            auto largest = of.largest.row(i), parts = of.parts.row(i);
+            RowSum& sum = sums.emplace_back(RowSum{largest.maxCoeff<Eigen::PropagateNaN>(), 0});
             if (sum.largest == k_closed) continue;
             if (!std::isfinite(sum.largest)) {  // the open cells are NaN
                 const auto unknown =
-                    Eigen::RowVectorXf::Constant(groups, std::numeric_limits<float>::quiet_NaN());
-                largest.row(i) = (largest.row(i).array() == k_closed).select(0.0F, unknown);
-                parts.row(i) = (largest.row(i).array() == 0).select(0.0F, unknown);
+                    Eigen::RowVectorXf::Constant(largest.size(), std::numeric_limits<float>::quiet_NaN());
+                largest = (largest.array() == k_closed).select(0.0F, unknown);
+                parts = (largest.array() == 0).select(0.0F, unknown);
                 continue;
             }
-            exponentials({largest.row(i).data(), static_cast<std::size_t>(groups)}, sum.largest);
-            parts.row(i).array() *= largest.row(i).array();
-            sum.sum = parts.row(i).cast<double>().sum();
-            largest.row(i) /= static_cast<float>(sum.sum);
-            parts.row(i) /= static_cast<float>(sum.sum);
+            exponentials({largest.data(), static_cast<std::size_t>(largest.size())}, sum.largest);
+            parts.array() *= largest.array();
+            sum.sum = parts.cast<double>().sum();
+            largest /= static_cast<float>(sum.sum);
+            parts /= static_cast<float>(sum.sum);
         }
+        return sums;
     }
 
-    /// add_up() of a part, whose groups are `largest` and `parts` and begin at column `first` of `open`.
-    bool add_up_on_card(int head, const Region& part, Strided largest, Strided parts, Matrix* open, int first,
-                        std::span<float> smallest) const {
+    /// The sums of whole rows, whose weights it leaves in `groups`.
+    std::vector<RowSum> sums_of(int head, const Region& rows, Groups& groups) const {
+        Matrix x;
+        for_each_part(rows, rows.rows, columns_at_once(),
+                      [&](const Region& part) { add_up(head, part, x, groups); });
+        return divide(groups);
+    }
+
+    /// add_up() of a part, whose groups are `count` from `first` on.
+    bool add_up_on_card(int head, const Region& part, int first, int count, Groups& to) const {
         const auto* scores = dynamic_cast<const StageCells*>(buffers_[0]->on_demand());
         return scores && done_on_card(part, [&] {
                    const CardValues x = scores->on_card(head, part);
                    if (!x) return false;
                    const int group = 1 << kept_level_;
-                   largest = card_->blocks(*x, BlockFact::largest, 1, group);
-                   parts = card_->blocks(*x, BlockFact::exponential, 1, group);
+                   to.largest.middleCols(first, count) = card_->blocks(*x, BlockFact::largest, 1, group);
+                   to.parts.middleCols(first, count) = card_->blocks(*x, BlockFact::exponential, 1, group);
                    const Matrix least = card_->blocks(*x, BlockFact::smallest, 1, group);
                    for (Eigen::Index i = 0; i < least.rows(); ++i) {
-                       float& own = smallest[static_cast<std::size_t>(i)];
+                       float& own = to.smallest[static_cast<std::size_t>(i)];
                        own = std::min(own, least.row(i).minCoeff());
                    }
-                   if (open)
-                       open->middleCols(first, largest.cols()) =
-                           card_->blocks(*x, BlockFact::count, group, group);
+                   if (to.open.size() > 0)
+                       to.open.middleCols(first, count) = card_->blocks(*x, BlockFact::count, group, group);
                    return true;
                });
     }
@@ -185,7 +221,13 @@ private:
 
     /// NaN if a column contains one.
     static void largest_of_columns(const ConstStrided& x, Eigen::Ref<Eigen::RowVectorXf> out) {
-        for (Eigen::Index j = 0; j < x.cols(); ++j) out(j) = x.col(j).maxCoeff<Eigen::PropagateNaN>();
+        out = x.row(0);
+        float* const largest = out.data();
+        for (Eigen::Index i = 1; i < x.rows(); ++i) {
+            const float* const row = x.row(i).data();
+            for (Eigen::Index j = 0; j < x.cols(); ++j)
+                largest[j] = row[j] > largest[j] || std::isnan(row[j]) ? row[j] : largest[j];
+        }
     }
 
     ValueRange range_of_rows(int head, const std::vector<float>& largest,
@@ -219,14 +261,12 @@ private:
                 return found;
             }
         }
-        std::vector<RowSum> sums(static_cast<std::size_t>(count));
-        std::vector<float> smallest(sums.size());
+        std::vector<RowSum> sums;
         for (int done = 0; done < count; done += k_task_rows) {
             const int rows = std::min(k_task_rows, count - done);
-            Matrix largest, parts;
-            const auto at = static_cast<std::size_t>(done), of = static_cast<std::size_t>(rows);
-            add_up(head, {first + done, 0, rows, shape_.columns}, largest, parts, nullptr,
-                   std::span(sums).subspan(at, of), std::span(smallest).subspan(at, of));
+            Groups groups = no_groups(rows, false);
+            std::ranges::copy(sums_of(head, {first + done, 0, rows, shape_.columns}, groups),
+                              std::back_inserter(sums));
         }
         keep(head, first, sums);
         return sums;

@@ -73,13 +73,9 @@ void SurveyedCells::Survey::add_levels(PooledTotals totals) {
     const bool has_means = totals.sum.size() > 0;
     if (has_means) mean.push_back(totals.mean());
     while (dominant.back().size() > 1) {
-        const Matrix& finer = dominant.back();
-        const Eigen::Index rows = (finer.rows() + 1) / 2, columns = (finer.cols() + 1) / 2;
-        Matrix coarser(rows, columns);
-        pool_dominant(view_of(finer), 1, coarser);
-        dominant.push_back(std::move(coarser));
+        dominant.emplace_back(halved(view_of(std::as_const(dominant.back()))).head(0));
         if (!has_means) continue;
-        PooledTotals of_coarser(rows, columns);
+        PooledTotals of_coarser(dominant.back().rows(), dominant.back().cols());
         of_coarser.add(totals, 1);
         totals = std::move(of_coarser);
         mean.push_back(totals.mean());
@@ -114,13 +110,14 @@ Matrix SurveyedCells::preview(int head, int bands, const std::stop_token& cancel
     const RowLoop loop{1, bands, k_work_per_cell * k_rows_of_band * static_cast<double>(shape_.columns),
                        cancel};
     for_row_blocks(loop, [&](RowBlock block) {
+        std::vector<Region> of;
         for (Eigen::Index band = block.first; band < block.first + block.count; ++band) {
-            stop_if_canceled(cancel);
             const int rows = std::min(k_rows_of_band, shape_.rows);
             const auto middle = (2 * band + 1) * shape_.rows / (Eigen::Index{2} * bands);
             const int first = std::clamp(static_cast<int>(middle) - rows / 2, 0, shape_.rows - rows);
-            out.row(band) = strongest_groups(head, {first, 0, rows, shape_.columns});
+            of.push_back({first, 0, rows, shape_.columns});
         }
+        out.middleRows(block.first, block.count) = strongest_groups(head, of);
     });
     int further = 0;
     while (pooled(static_cast<int>(out.cols()), further) > k_most_preview_columns) ++further;
@@ -143,14 +140,18 @@ Matrix SurveyedCells::sample(int head, int count, const std::stop_token& cancel)
     return out;
 }
 
-Eigen::RowVectorXf SurveyedCells::strongest_groups(int head, const Region& rows) const {
-    Matrix groups(1, pooled(shape_.columns, kept_level_)), x;
-    for_each_part(rows, rows.rows, columns_at_once(), [&](const Region& part) {
-        x.resize(part.rows, part.columns);
-        read(head, part, view_of(x));
-        close(head, part, x);
-        pool_dominant(view_of(std::as_const(x)), kept_level_,
-                      groups.middleCols(part.column >> kept_level_, pooled(part.columns, kept_level_)));
+Matrix SurveyedCells::strongest_groups(int head, std::span<const Region> bands) const {
+    Matrix groups(std::ssize(bands), pooled(shape_.columns, kept_level_)), x;
+    for_each_part(Region{0, 0, 1, shape_.columns}, 1, columns_at_once(), [&](const Region& columns) {
+        const int first = columns.column >> kept_level_, count = pooled(columns.columns, kept_level_);
+        for (Eigen::Index band = 0; band < std::ssize(bands); ++band) {
+            const Region& rows = bands[static_cast<std::size_t>(band)];
+            const Region part{rows.row, columns.column, rows.rows, columns.columns};
+            x.resize(part.rows, part.columns);
+            read(head, part, view_of(x));
+            close(head, part, x);
+            pool_dominant(view_of(std::as_const(x)), kept_level_, groups.block(band, first, 1, count));
+        }
     });
     return groups;
 }

@@ -8,6 +8,7 @@
 #include <limits>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <stop_token>
 #include <vector>
 
@@ -68,8 +69,9 @@ protected:
         void add_levels(PooledTotals totals);
     };
 
-    /// The strongest value in each 2^kept_level columns of some rows.
-    virtual Eigen::RowVectorXf strongest_groups(int head, const Region& rows) const;
+    /// By band of whole rows, the strongest value in each 2^kept_level columns. All bands read some columns
+    /// before any reads the next ones, so that keys come from the memory once.
+    virtual Matrix strongest_groups(int head, std::span<const Region> bands) const;
 
     /// What a survey finds of a part: of all its cells, and pooled to the kept level from those that are
     /// open.

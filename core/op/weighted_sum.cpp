@@ -19,7 +19,7 @@ void WeightedSum::rows(const RowWork& in, MatrixView out) const {
 void WeightedSum::cells(const RegionWork& in, MatrixView out) const {
     constexpr int k_keys = 512;  // whose weights stay in the cache
     const ConstMatrixView V = in.whole(2);
-    const bool finite = all_finite({V.data(), static_cast<std::size_t>(V.size())});
+    const bool finite = in.inputs[2]->range(in.head_of(2)).finite == static_cast<std::size_t>(V.size());
     Matrix weights, masked;
     out.setZero();
     for (int first = 0; first < in.shape(0).columns; first += k_keys) {

@@ -32,11 +32,21 @@ float value_of(std::uint32_t priority) {
 
 float dominant(float a, float b) { return value_of(std::max(priority(a), priority(b))); }
 
-void take_dominant(std::span<const float> x, std::span<float> strongest) {
-    std::ranges::transform(strongest, x, strongest.begin(), dominant);
+// Each loop below is one that the compiler takes for eight cells and more at once.
+
+std::vector<float> dominant_of_columns(ConstMatrixView x) {
+    const auto columns = static_cast<std::size_t>(x.cols());
+    std::vector<std::uint32_t> strongest(columns);
+    std::uint32_t* const to = strongest.data();
+    for (Eigen::Index i = 0; i < x.rows(); ++i) {
+        const float* const row = x.row(i).data();
+        for (std::size_t j = 0; j < columns; ++j) to[j] = std::max(to[j], priority(row[j]));
+    }
+    std::vector<float> values(columns);
+    std::ranges::transform(strongest, values.begin(), value_of);
+    return values;
 }
 
-/// Each loop is one that the compiler takes for eight cells and more at once.
 Tensor halved(ConstMatrixView from) {
     const int rows = static_cast<int>((from.rows() + 1) / 2);
     const int columns = static_cast<int>((from.cols() + 1) / 2);

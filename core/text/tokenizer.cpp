@@ -8,6 +8,7 @@
 #include <array>
 #include <cstdint>
 #include <cstdlib>
+#include <iterator>
 #include <memory>
 
 #include "core/error.h"
@@ -95,9 +96,9 @@ std::vector<std::string> split_words(std::string_view nfc) {
     std::vector<std::string> tokens;
     for (std::size_t i = 0; i < clusters.size();) {
         const std::size_t length = belongs_to_word(clusters[i]) ? word_length(clusters, i) : 1;
-        std::string token;
-        for (const std::string_view cluster : std::span(clusters).subspan(i, length)) token += cluster;
-        if (!is_all_space(token)) tokens.push_back(std::move(token));
+        const std::string_view last = clusters[i + length - 1];
+        const std::string_view token(clusters[i].data(), last.data() + last.size());
+        if (!is_all_space(token)) tokens.emplace_back(token);
         i += length;
     }
     return tokens;
@@ -121,20 +122,40 @@ std::vector<std::string> split_characters(std::string_view nfc) {
     return {clusters.begin(), clusters.end()};
 }
 
-/// Unicode normalization form C of `text`, after the transformations in `options`.
-std::string composed(std::string_view text, int options) {
-    require_utf8(text);
-    utf8proc_uint8_t* mapped = nullptr;
+bool is_ascii(char c) { return static_cast<unsigned char>(c) < 0x80; }
+
+/// Unicode normalization form C of `text`, after the transformations in `options`, by utf8proc.
+std::string mapped(std::string_view text, int options) {
+    utf8proc_uint8_t* result = nullptr;
     const auto all_options = static_cast<utf8proc_option_t>(UTF8PROC_STABLE | UTF8PROC_COMPOSE | options);
     const auto length =
-        utf8proc_map(bytes(text), static_cast<utf8proc_ssize_t>(text.size()), &mapped, all_options);
-    const std::unique_ptr<utf8proc_uint8_t, decltype(&std::free)> owner(mapped, &std::free);
+        utf8proc_map(bytes(text), static_cast<utf8proc_ssize_t>(text.size()), &result, all_options);
+    const std::unique_ptr<utf8proc_uint8_t, decltype(&std::free)> owner(result, &std::free);
     if (length < 0) {
         throw Error(ErrorKind::too_large,
                     fmt::format("a text of {} bytes cannot be normalized ({}): use a shorter one",
                                 text.size(), utf8proc_errmsg(length)));
     }
-    return {reinterpret_cast<const char*>(mapped), static_cast<std::size_t>(length)};
+    return {reinterpret_cast<const char*>(result), static_cast<std::size_t>(length)};
+}
+
+/// mapped(), for which ASCII is not looked up: it stays, or its capitals become small letters. A character of
+/// it composes with nothing before it, but the last one of a run may with what follows.
+std::string composed(std::string_view text, int options) {
+    require_utf8(text);
+    std::string result;
+    result.reserve(text.size());
+    for (auto at = text.begin(); at != text.end();) {
+        const auto other = std::find_if_not(at, text.end(), is_ascii);
+        const auto end = other == text.end() || other == at ? other : std::prev(other);
+        std::transform(at, end, std::back_inserter(result), [options](char c) {
+            const bool is_capital = c >= 'A' && c <= 'Z';
+            return is_capital && (options & UTF8PROC_CASEFOLD) ? static_cast<char>(c - 'A' + 'a') : c;
+        });
+        at = std::find_if(other, text.end(), is_ascii);
+        if (end != at) result += mapped({end, at}, options);
+    }
+    return result;
 }
 
 constexpr std::array<Tokenizer, 3> k_tokenizers{{
@@ -159,6 +180,10 @@ std::vector<std::string> tokenize(std::string_view text, const Tokenizer& tokeni
     return tokenizer.split(to_nfc(text));
 }
 
+bool has_tokens(std::string_view text, const Tokenizer& tokenizer) {
+    return tokenizer.keeps_spaces ? !text.empty() : !is_all_space(text);
+}
+
 void require_utf8(std::string_view text) {
     for (std::size_t position = 0; position < text.size();) next_code_point(text, position);
 }
@@ -175,7 +200,10 @@ std::vector<std::string_view> graphemes(std::string_view text) {
     for (std::size_t position = 0; position < text.size();) {
         const std::size_t here = position;
         const CodePoint current = next_code_point(text, position);
-        if (here > 0 && utf8proc_grapheme_break_stateful(previous, current, &state)) {
+        // What came before two characters of ASCII does not matter, and only a line's end joins two.
+        const bool is_plain = previous < 0x80 && current < 0x80 && previous != '\r';
+        if (is_plain) state = 0;
+        if (here > 0 && (is_plain || utf8proc_grapheme_break_stateful(previous, current, &state))) {
             clusters.push_back(text.substr(start, here - start));
             start = here;
         }

@@ -40,6 +40,8 @@ const Tokenizer& list_tokenizer_of(TokenizerKind choice);
 /// The tokens of NFC(`text`), cut by `tokenizer`. Empty text gives no tokens.
 /// Throws Error(bad_input) with the byte offset if `text` is not UTF-8.
 std::vector<std::string> tokenize(std::string_view text, const Tokenizer& tokenizer);
+/// Whether there are any: a long text is read up to its first one. Throws as tokenize, as far as it reads.
+bool has_tokens(std::string_view text, const Tokenizer& tokenizer);
 
 /// Throws Error(bad_input) "…not valid UTF-8 at byte N…" unless `text` is well-formed UTF-8.
 void require_utf8(std::string_view text);

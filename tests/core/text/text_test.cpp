@@ -1,9 +1,14 @@
 // Seeds, tokens, vocabularies and embedding tables.
 #include <gtest/gtest.h>
+#include <utf8proc.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <random>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -15,6 +20,7 @@
 #include "core/random/seed.h"
 #include "core/text/tokenizer.h"
 #include "core/text/vocabulary.h"
+#include "core/utf8.h"
 #include "tests/drawn.h"
 
 namespace attnscope {
@@ -73,6 +79,73 @@ TEST(SeedTest, WritesBackTheNumberItWasReadFrom) {
 TEST(SeedTest, MinusOneIsNotTheLargestSeedAlthoughTheGeneratorSeesTheSame) {
     EXPECT_NE(Seed::parse("-1"), Seed::parse("18446744073709551615"));
     EXPECT_EQ(Seed::parse("5"), Seed::from_unsigned(5));
+}
+
+// Unicode
+
+/// Sentences of characters that compose, fold, join or end a cluster, in any order, among ASCII.
+std::vector<std::string> mixed_texts() {
+    static constexpr std::array<std::string_view, 26> k_parts{
+        "a",          "E",          "K",      ";",          "\r",
+        "\n",         " ",          "'",      "\u0301",     "\u0308",
+        "\u0344",     "\u00e9",     "\u00c5", "\u212a",     "\u037e",
+        "\u0130",     "\u00df",     "\u1100", "\u1161",     "\u11a8",
+        "\U0001f1e9", "\U0001f1ea", "\u200d", "\U0001f469", "\u0915\u094d",
+        "\u00a0"};
+    std::mt19937 random(5);
+    std::vector<std::string> texts;
+    for (int i = 0; i < 4000; ++i) {
+        std::string& text = texts.emplace_back();
+        for (auto length = random() % 12; length > 0; --length) text += k_parts[random() % k_parts.size()];
+    }
+    return texts;
+}
+
+/// What utf8proc makes of a text as a whole.
+std::string mapped_as_a_whole(const std::string& text, int options) {
+    utf8proc_uint8_t* mapped = nullptr;
+    const auto length = utf8proc_map(
+        reinterpret_cast<const utf8proc_uint8_t*>(text.data()), static_cast<utf8proc_ssize_t>(text.size()),
+        &mapped, static_cast<utf8proc_option_t>(UTF8PROC_STABLE | UTF8PROC_COMPOSE | options));
+    const std::unique_ptr<utf8proc_uint8_t, decltype(&std::free)> owner(mapped, &std::free);
+    return {reinterpret_cast<const char*>(mapped),
+            static_cast<std::size_t>(std::max<utf8proc_ssize_t>(length, 0))};
+}
+
+TEST(UnicodeTest, ATextWithAsciiIsNormalizedAndFoldedAsAWhole) {
+    for (const std::string& text : mixed_texts()) {
+        EXPECT_EQ(to_nfc(text), mapped_as_a_whole(text, 0)) << text;
+        EXPECT_EQ(fold(text), mapped_as_a_whole(text, UTF8PROC_CASEFOLD)) << text;
+    }
+}
+
+TEST(UnicodeTest, ATextWithAsciiIsCutIntoTheClustersOfAllItsCharacters) {
+    for (const std::string& text : mixed_texts()) {
+        Strings clusters;
+        char32_t previous = 0;
+        utf8proc_int32_t state = 0;
+        for (std::string_view rest = text; !rest.empty();) {
+            const DecodedCharacter next = decode_utf8(rest);
+            if (clusters.empty() ||
+                utf8proc_grapheme_break_stateful(static_cast<utf8proc_int32_t>(previous),
+                                                 static_cast<utf8proc_int32_t>(next.code), &state))
+                clusters.emplace_back();
+            clusters.back() += rest.substr(0, next.bytes);
+            previous = next.code;
+            rest.remove_prefix(next.bytes);
+        }
+        const std::vector<std::string_view> found = graphemes(text);
+        EXPECT_EQ(Strings(found.begin(), found.end()), clusters) << text;
+    }
+}
+
+TEST(UnicodeTest, ATextHasTokensIfItIsCutIntoSome) {
+    std::vector<std::string> texts = mixed_texts();
+    for (const char* blank : {"", " ", "\n\t ", "\u00a0\u3000", "\r\n"}) texts.emplace_back(blank);
+    for (const Tokenizer& tokenizer : tokenizers())
+        for (const std::string& text : texts)
+            EXPECT_EQ(has_tokens(text, tokenizer), !tokenize(text, tokenizer).empty())
+                << text << " " << tokenizer.summary;
 }
 
 // Words
