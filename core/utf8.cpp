@@ -8,6 +8,7 @@
 namespace attnscope {
 
 DecodedCharacter decode_utf8(std::string_view text) {
+    // ASCII, without a call.
     if (!text.empty() && static_cast<unsigned char>(text.front()) < 0x80)
         return {static_cast<char32_t>(text.front()), 1};
     utf8proc_int32_t code = -1;

@@ -1,6 +1,7 @@
 #include "app/document/overview_maker.h"
 
 #include <algorithm>
+#include <optional>
 
 namespace attnscope {
 namespace {
@@ -16,11 +17,11 @@ void survey(const OverviewRequest& request, std::atomic<double>& part, const std
             const std::stop_token& cancel) {
     const Buffer& buffer = buffer_of(*request.stage, request.head);
     const int head = std::max(request.head, 0);
-    double told = 0;
+    std::optional<double> told;  // the first is told at once
     part = 0;
     const auto progress = [&](double done) {
         part = done;
-        if (told > 0 && done - told < k_told_every) return true;
+        if (told && done - *told < k_told_every) return true;
         told = done;
         if (wake) wake();
         return true;

@@ -69,6 +69,7 @@ std::vector<float> blocks_under_mask(const ConstMatrixView& values, const ConstM
     for (int c = 0; c < range.columns; ++c)
         blocks.push_back(block(range.column + c, within.columns, static_cast<int>(values.cols())));
     std::vector<float> cells;
+    cells.reserve(range.size());
     for (int r = 0; r < range.rows; ++r) {
         const Span rows = block(range.row + r, within.rows, static_cast<int>(values.rows()));
         for (const Span& columns : blocks) cells.push_back(pool(values, open, rows, columns));
@@ -79,6 +80,7 @@ std::vector<float> blocks_under_mask(const ConstMatrixView& values, const ConstM
 /// What pool() gives without a mask, row by row: of a matrix of few columns a cell may stand for many rows.
 std::vector<float> blocks_of_rows(const ConstMatrixView& values, Pooling within, Region range) {
     std::vector<float> cells;
+    cells.reserve(range.size());
     for (int r = 0; r < range.rows; ++r) {
         const Span rows = block(range.row + r, within.rows, static_cast<int>(values.rows()));
         const std::vector<float> strongest =

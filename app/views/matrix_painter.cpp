@@ -101,7 +101,9 @@ private:
     /// nullptr until it is computed, or if that would take too long.
     std::shared_ptr<const Matrix> tile(const Buffer& buffer, int level, const Region& region) const {
         const OnDemandValues& values = *buffer.on_demand();
-        const bool kept = level >= values.first_kept_level() && values.is_surveyed(std::max(head_, 0));
+        // Rules tell what a block of a mask holds, without its pairs.
+        const bool kept = stage_->info->role == StageRole::mask ||
+                          (level >= values.first_kept_level() && values.is_surveyed(std::max(head_, 0)));
         const bool is_between = is_of_pairs(*stage_->info) && level < values.first_kept_level();
         const double most = is_between ? k_most_pairs_between : k_most_pairs_of_tile;
         if (!kept && pairs_of(region, level) > most) return nullptr;

@@ -151,9 +151,8 @@ void large_product(Take a, const ConstStrided& A, Take b, const ConstStrided& B,
     if (status != dnnl_success) throw std::logic_error("dnnl_sgemm was called with wrong arguments");
 }
 
-/// out = A Bᵀ by Eigen, for some rows of B after the others, so that they stay in a cache. A few rows of A
-/// take them one by one: packing them, as a product of matrices does, takes longer than multiplying, as
-/// measured up to 12 rows.
+/// out = A Bᵀ by Eigen, some rows of B at a time, so that they stay in a cache. Where A has few rows, each is
+/// multiplied on its own: packing B, as a product of matrices does, takes longer than multiplying.
 void product_by_parts(const ConstStrided& A, const ConstStrided& B, Strided& out) {
     constexpr Eigen::Index k_few_rows = 8, k_rows_one_by_one = 512, k_packed_rows = 4096;
     const bool one_by_one = A.rows() <= k_few_rows && B.rows() >= k_rows_one_by_one;

@@ -327,6 +327,7 @@ bool softmax_finite_groups(const float* x, Eigen::Index groups, float* largest, 
         }
         largest[g] = folded(top, k_enlarge);
     }
+    if (folded(check, k_add) != 0) return false;
     // In a loop of their own, exponentials do not wait for the folding of the largest.
     const auto add_up = [&](Eigen::Index first, auto count) {  // that many groups, their vectors together
         Vector cells[count * k_vectors];
@@ -344,7 +345,6 @@ bool softmax_finite_groups(const float* x, Eigen::Index groups, float* largest, 
     Eigen::Index g = 0;
     for (; groups - g >= k_at_once; g += k_at_once) add_up(g, k_at_once);
     for (; g < groups; ++g) add_up(g, std::integral_constant<Eigen::Index, 1>());
-    if (folded(check, k_add) != 0) return false;
     smallest = std::min(smallest, folded(low, lessen));
     return true;
 }

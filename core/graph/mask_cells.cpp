@@ -47,19 +47,20 @@ protected:
     PooledTile made_tile(int head, int level, Pool pool, const Region& region,
                          const std::stop_token& cancel) const override {
         PooledTile tile(pool, region);
-        const Coverage covered = coverage(head, cells_of(region, level, shape_));
-        if (pool == Pool::dominant && covered == Coverage::all) {
+        if (pool == Pool::dominant && coverage(head, cells_of(region, level, shape_)) == Coverage::all) {
             tile.dominant.setOnes();
             return tile;
         }
         constexpr double k_work_per_block = 16;
         const RowLoop loop{1, region.rows, k_work_per_block * region.columns, cancel};
         for_row_blocks(loop, [&](RowBlock rows) {
-            for (Eigen::Index r = rows.first; r < rows.first + rows.count; ++r)
+            for (Eigen::Index r = rows.first; r < rows.first + rows.count; ++r) {
+                stop_if_canceled(cancel);
                 for (int c = 0; c < region.columns; ++c)
                     pool_block(
                         cells_of({region.row + static_cast<int>(r), region.column + c, 1, 1}, level, shape_),
                         tile, r, c);
+            }
         });
         return tile;
     }

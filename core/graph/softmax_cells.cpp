@@ -58,11 +58,13 @@ protected:
         tile.dominant.block(row, column, strongest.rows(), strongest.cols()) = strongest;
     }
 
-    Matrix strongest_groups(int head, std::span<const Region> bands) const override {
+    Matrix strongest_groups(int head, std::span<const Region> bands,
+                            const std::stop_token& cancel) const override {
         std::vector<Groups> of_bands;
-        for (const Region& rows : bands) of_bands.push_back(no_groups(rows.rows, true));
+        for (const Region& rows : bands) of_bands.push_back(counting_groups(rows.rows));
         Matrix x;
         for_each_part(Region{0, 0, 1, shape_.columns}, 1, columns_at_once(), [&](const Region& columns) {
+            stop_if_canceled(cancel);
             for (std::size_t band = 0; band < bands.size(); ++band)
                 add_up(head, {bands[band].row, columns.column, bands[band].rows, columns.columns}, x,
                        of_bands[band]);
@@ -88,7 +90,7 @@ protected:
         std::vector<float> row_smallest(count);
         std::vector<RowSum> sums(count);
         for_each_task(progress, cancel, [&](int, const Region& of) {
-            Groups groups = no_groups(of.rows, true);
+            Groups groups = counting_groups(of.rows);
             const std::vector<RowSum> of_rows = sums_of(head, of, groups);
             for (int i = 0; i < of.rows; ++i) {
                 const auto row = static_cast<std::size_t>(of.row + i);
@@ -118,30 +120,35 @@ protected:
     }
 
 private:
-    /// What adding up the columns of some rows leaves. After divide(), weights; before, exponentials of
-    /// scores less the group's largest, and that.
+    /// A number for each row and group of 2^kept_level columns. Before divide(): the group's largest score,
+    /// and its Σ exp(score − largest). After it: its largest weight, and the sum of its weights.
     struct Groups {
-        Matrix largest, parts;        ///< by row and group of 2^kept_level columns: the largest, and the sum
-        Matrix open;                  ///< open cells by block of 2^kept_level rows; empty: not counted
+        Matrix largest, parts;
+        Matrix open = {};             ///< open cells by block of 2^kept_level rows; empty: not counted
         std::vector<float> smallest;  ///< score of each row
     };
 
-    Groups no_groups(int rows, bool counted) const {
+    Groups no_groups(int rows) const {
         const int groups = pooled(shape_.columns, kept_level_);
         return {.largest = Matrix::Constant(rows, groups, k_closed),
                 .parts = Matrix::Zero(rows, groups),
-                .open = counted ? Matrix::Zero(pooled(rows, kept_level_), groups) : Matrix(),
                 .smallest = std::vector<float>(static_cast<std::size_t>(rows), -k_closed)};
     }
+    Groups counting_groups(int rows) const {
+        Groups groups = no_groups(rows);
+        groups.open = Matrix::Zero(pooled(rows, kept_level_), groups.largest.cols());
+        return groups;
+    }
 
-    /// Adds some columns of the rows of `to`; `x` is memory for their scores.
+    /// Adds `part`, some columns of exactly the rows that `to` holds; `x` is memory for their scores.
     void add_up(int head, const Region& part, Matrix& x, Groups& to) const {
-        const Coverage covered = coverage(head, part);
-        if (covered == Coverage::none) return;
+        if (coverage(head, part) == Coverage::none) return;
         const int group = 1 << kept_level_;
         const int first = part.column / group, count = pooled(part.columns, kept_level_);
         if (add_up_on_card(head, part, first, count, to)) return;
         for_each_part(part, std::max(k_rows_in_cache, group), part.columns, [&](const Region& rows) {
+            const Coverage covered = coverage(head, rows);
+            if (covered == Coverage::none) return;
             const int row = rows.row - part.row;
             x.resize(rows.rows, rows.columns);
             buffers_[0]->read(head, rows, view_of(x));
@@ -264,7 +271,7 @@ private:
         std::vector<RowSum> sums;
         for (int done = 0; done < count; done += k_task_rows) {
             const int rows = std::min(k_task_rows, count - done);
-            Groups groups = no_groups(rows, false);
+            Groups groups = no_groups(rows);
             std::ranges::copy(sums_of(head, {first + done, 0, rows, shape_.columns}, groups),
                               std::back_inserter(sums));
         }

@@ -117,7 +117,7 @@ Matrix SurveyedCells::preview(int head, int bands, const std::stop_token& cancel
             const int first = std::clamp(static_cast<int>(middle) - rows / 2, 0, shape_.rows - rows);
             of.push_back({first, 0, rows, shape_.columns});
         }
-        out.middleRows(block.first, block.count) = strongest_groups(head, of);
+        out.middleRows(block.first, block.count) = strongest_groups(head, of, cancel);
     });
     int further = 0;
     while (pooled(static_cast<int>(out.cols()), further) > k_most_preview_columns) ++further;
@@ -140,9 +140,11 @@ Matrix SurveyedCells::sample(int head, int count, const std::stop_token& cancel)
     return out;
 }
 
-Matrix SurveyedCells::strongest_groups(int head, std::span<const Region> bands) const {
+Matrix SurveyedCells::strongest_groups(int head, std::span<const Region> bands,
+                                       const std::stop_token& cancel) const {
     Matrix groups(std::ssize(bands), pooled(shape_.columns, kept_level_)), x;
     for_each_part(Region{0, 0, 1, shape_.columns}, 1, columns_at_once(), [&](const Region& columns) {
+        stop_if_canceled(cancel);
         const int first = columns.column >> kept_level_, count = pooled(columns.columns, kept_level_);
         for (Eigen::Index band = 0; band < std::ssize(bands); ++band) {
             const Region& rows = bands[static_cast<std::size_t>(band)];

@@ -71,7 +71,8 @@ protected:
 
     /// A row for each band of whole rows: the strongest value in each 2^kept_level columns. All bands read
     /// some columns before any reads the next ones, so that keys come from the memory once.
-    virtual Matrix strongest_groups(int head, std::span<const Region> bands) const;
+    virtual Matrix strongest_groups(int head, std::span<const Region> bands,
+                                    const std::stop_token& cancel) const;
 
     /// What a survey finds of a part: of all its cells, and pooled to the kept level from those that are
     /// open.

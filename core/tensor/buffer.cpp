@@ -366,7 +366,7 @@ Matrix Buffer::rows(int head, int first, int count) const {
 const ValueRange& Buffer::range(int head) const {
     return state_->of_head(head).range.get([&] {
         if (on_demand()) return on_demand()->range(head);
-        if (state_->is_on_device) return state_->device->range(head);
+        if (state_->is_on_device && !state_->is_here) return state_->device->range(head);
         return range_of({this->head(head).data(), shape().head_size()});
     });
 }

@@ -36,7 +36,7 @@ float dominant(float a, float b) { return value_of(std::max(priority(a), priorit
 
 std::vector<float> dominant_of_columns(ConstMatrixView x) {
     const auto columns = static_cast<std::size_t>(x.cols());
-    std::vector<std::uint32_t> strongest(columns);
+    std::vector<std::uint32_t> strongest(columns);  // 0 is that of −∞
     std::uint32_t* const to = strongest.data();
     for (Eigen::Index i = 0; i < x.rows(); ++i) {
         const float* const row = x.row(i).data();

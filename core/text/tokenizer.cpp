@@ -124,8 +124,9 @@ std::vector<std::string> split_characters(std::string_view nfc) {
 
 bool is_ascii(char c) { return static_cast<unsigned char>(c) < 0x80; }
 
-/// Unicode normalization form C of `text`, after the transformations in `options`, by utf8proc.
-std::string mapped(std::string_view text, int options) {
+/// Unicode normalization form C of a part of a text of so many bytes, after the transformations in `options`,
+/// by utf8proc.
+std::string mapped(std::string_view text, int options, std::size_t all_bytes) {
     utf8proc_uint8_t* result = nullptr;
     const auto all_options = static_cast<utf8proc_option_t>(UTF8PROC_STABLE | UTF8PROC_COMPOSE | options);
     const auto length =
@@ -133,14 +134,14 @@ std::string mapped(std::string_view text, int options) {
     const std::unique_ptr<utf8proc_uint8_t, decltype(&std::free)> owner(result, &std::free);
     if (length < 0) {
         throw Error(ErrorKind::too_large,
-                    fmt::format("a text of {} bytes cannot be normalized ({}): use a shorter one",
-                                text.size(), utf8proc_errmsg(length)));
+                    fmt::format("a text of {} bytes cannot be normalized ({}): use a shorter one", all_bytes,
+                                utf8proc_errmsg(length)));
     }
     return {reinterpret_cast<const char*>(result), static_cast<std::size_t>(length)};
 }
 
-/// mapped(), for which ASCII is not looked up: it stays, or its capitals become small letters. A character of
-/// it composes with nothing before it, but the last one of a run may with what follows.
+/// As mapped(), but ASCII is not looked up: only its capitals change, by case folding. None of its characters
+/// composes with what precedes it; the last one before others may with what follows, and goes with them.
 std::string composed(std::string_view text, int options) {
     require_utf8(text);
     std::string result;
@@ -153,7 +154,7 @@ std::string composed(std::string_view text, int options) {
             return is_capital && (options & UTF8PROC_CASEFOLD) ? static_cast<char>(c - 'A' + 'a') : c;
         });
         at = std::find_if(other, text.end(), is_ascii);
-        if (end != at) result += mapped({end, at}, options);
+        if (end != at) result += mapped({end, at}, options, text.size());
     }
     return result;
 }
@@ -200,7 +201,7 @@ std::vector<std::string_view> graphemes(std::string_view text) {
     for (std::size_t position = 0; position < text.size();) {
         const std::size_t here = position;
         const CodePoint current = next_code_point(text, position);
-        // What came before two characters of ASCII does not matter, and only a line's end joins two.
+        // What came before two characters of ASCII does not matter, and only \r\n stay together.
         const bool is_plain = previous < 0x80 && current < 0x80 && previous != '\r';
         if (is_plain) state = 0;
         if (here > 0 && (is_plain || utf8proc_grapheme_break_stateful(previous, current, &state))) {

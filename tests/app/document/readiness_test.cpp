@@ -33,6 +33,24 @@ TEST(ReadinessTest, EverythingThatIsDrawnIsKnownAfterwards) {
         }
 }
 
+/// Q, K and V by several threads at once, beside values on demand and a mask, which is surveyed by its rules.
+TEST(ReadinessTest, StagesInMemoryAndOnDemandAreReadyTogether) {
+    Experiment experiment;
+    experiment.input.text.clear();
+    for (int i = 0; i < 300; ++i) experiment.input.text += "word" + std::to_string(i) + " ";
+    experiment.input.dim = 512;
+    experiment.weighting.mask = {{MaskForm::causal, {}}};
+    std::stop_source cancel;
+    cancel.request_stop();
+    const Trace trace = evaluate(experiment, {}, {.on_demand = {.most_cells = 1000}});
+    EXPECT_THROW(make_ready(trace, WantedPictures{}, cancel.get_token()), Canceled);
+    EXPECT_FALSE(is_ready(trace, {}));
+    make_ready(trace, WantedPictures{}, {});
+    EXPECT_TRUE(is_ready(trace, {}));
+    EXPECT_TRUE(trace.find("mask"_stage)->buffer.on_demand()->is_surveyed(0));
+    EXPECT_FALSE(trace.find("weights"_stage)->buffer.on_demand()->is_surveyed(0));
+}
+
 TEST(ReadinessTest, IsCanceledAndCompletedLater) {
     std::stop_source cancel;
     cancel.request_stop();

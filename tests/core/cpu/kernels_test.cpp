@@ -81,6 +81,8 @@ TEST(KernelsTest, AProductOfAnyShapeIsTheSumOfProducts) {
             for (const int m : {1, 3, 16, 65}) expect_both(n, k, m);
     for (const int n : {1, 64, 131})
         for (const int m : {255, 256, 257, 600}) expect_both(n, 17, m);
+    for (const int n : {2, 4, 8, 9})  // a few rows by parts of many
+        for (const int m : {511, 512, 513, 1100, 4097}) expect_both(n, 33, m);
 }
 
 // Tiles of 8 and 4 rows, and of 16 and 8 columns, of which the last overlap others, among columns of wider
@@ -387,7 +389,7 @@ TEST(KernelsTest, CellsOfKnownSumsAreExactWhereTheyAreClosedOrTheLargest) {
 // Rows that are read in parts: the sums of groups, joined, make each part's cells those of the whole row.
 TEST(KernelsTest, GroupsOfARowGiveTheSoftmaxOfTheWhole) {
     for (const int group : {16, 32, 48, 64})
-        for (const int n : {16, 37, 64, 200})
+        for (const int n : {16, 37, 64, 96, 112, 200})
             for (const bool finite : {true, false}) {
                 Matrix x = random_matrix(9, n, 5, 3);
                 if (!finite) x.row(4).setConstant(-k_infinity);

@@ -223,31 +223,95 @@ TEST_P(OnDemandCellsTest, TilesArePooledFromOpenPairsBeforeAndAfterASurvey) {
     });
 }
 
+/// Expects that each of so many bands of a preview has the strongest pairs of its four rows, `near` the whole
+/// stage's.
+void expect_preview(const Trace& trace, const Stage& whole, const Stage& parts, int bands, float near,
+                    const std::string& name) {
+    const int head = whole.shape().heads - 1, rows = whole.shape().rows;
+    const Matrix preview = parts.buffer.on_demand()->preview(head, bands, {});
+    ASSERT_EQ(preview.rows(), bands) << name;
+    const int side = 1 << parts.buffer.on_demand()->first_kept_level();
+    ASSERT_EQ(preview.cols(), (whole.shape().columns - 1) / side + 1) << name;
+    const Stage* mask = trace.find(mask_of(*whole.info));
+    for (int band = 0; band < bands; ++band) {
+        const int first = std::clamp((2 * band + 1) * rows / (2 * bands) - 2, 0, rows - 4);
+        for (int q = 0; q < preview.cols(); ++q) {
+            float strongest = -k_infinity;
+            for (int i = first; i < first + 4; ++i)
+                for (int j = q * side; j < std::min((q + 1) * side, whole.shape().columns); ++j) {
+                    if (mask && mask != &whole && mask->buffer.at(0, i, j) == 0) continue;
+                    strongest = dominant(strongest, whole.buffer.at(head, i, j));
+                }
+            const bool either = std::isfinite(strongest) && std::abs(strongest + preview(band, q)) < near * 2;
+            if (!either)
+                expect_equal(strongest, preview(band, q), near,
+                             fmt::format("{}, band {}, {}", name, band, q));
+        }
+    }
+}
+
 TEST_P(OnDemandCellsTest, APreviewHasTheStrongestPairsOfItsBands) {
     for_each_stage([&](const Trace& trace, const Stage& whole, const Stage& parts, const std::string& name) {
-        const int head = whole.shape().heads - 1, rows = whole.shape().rows;
-        const Matrix preview = parts.buffer.on_demand()->preview(head, 3, {});
-        ASSERT_EQ(preview.rows(), 3) << name;
-        const int side = 1 << parts.buffer.on_demand()->first_kept_level();
-        ASSERT_EQ(preview.cols(), (whole.shape().columns - 1) / side + 1) << name;
-        const Stage* mask = trace.find(mask_of(*whole.info));
-        for (int band = 0; band < 3; ++band) {
-            const int first = std::clamp((2 * band + 1) * rows / 6 - 2, 0, rows - 4);
-            for (int q = 0; q < preview.cols(); ++q) {
-                float strongest = -k_infinity;
-                for (int i = first; i < first + 4; ++i)
-                    for (int j = q * side; j < std::min((q + 1) * side, whole.shape().columns); ++j) {
-                        if (mask && mask != &whole && mask->buffer.at(0, i, j) == 0) continue;
-                        strongest = dominant(strongest, whole.buffer.at(head, i, j));
-                    }
-                const bool either =
-                    std::isfinite(strongest) && std::abs(strongest + preview(band, q)) < near(trace) * 2;
-                if (!either)
-                    expect_equal(strongest, preview(band, q), near(trace),
-                                 fmt::format("{}, band {}, {}", name, band, q));
-            }
-        }
+        expect_preview(trace, whole, parts, 3, near(trace), name);
     });
+}
+
+/// Many rows and columns, which are read in several parts, and blocks of 16, 32 and 64.
+TEST(OnDemandTest, ASurveyAndAPreviewOfManyRowsAreThoseOfTheWhole) {
+    for (const bool broken : {false, true}) {
+        Experiment e = masked(700, {"causal"});
+        for (int j = 0; j < 650; ++j) e.input.text2 += fmt::format("w{} ", j * 11 % 29);
+        if (broken) {
+            Matrix values = Matrix::Random(700, 16);
+            values(300, 2) = std::numeric_limits<float>::quiet_NaN();
+            values(613, 1) = k_infinity;
+            e.input.text2.clear();
+            e.weights.set_custom("embedding", values);
+            e.attention.projection = Projection::none;
+        }
+        const Trace truth = evaluate(e);
+        const Stage& whole = *truth.find("weights"_stage);
+        for (const std::size_t kept_cells : {2000, 500, 130}) {
+            const Trace trace =
+                evaluate(e, {}, {.on_demand = {.most_cells = 1000, .kept_cells = kept_cells}});
+            const Stage& parts = *trace.find("weights"_stage);
+            const OnDemandValues& values = *parts.buffer.on_demand();
+            const int level = values.first_kept_level();
+            const std::string name = fmt::format("level {}{}", level, broken ? ", NaN" : "");
+            const float near = tolerance(truth, BackendKind::cpu);
+            expect_preview(truth, whole, parts, 20, near, name);
+            values.survey(0, {}, {});
+            const Region all{0, 0, ((whole.shape().rows - 1) >> level) + 1,
+                             ((whole.shape().columns - 1) >> level) + 1};
+            for (const Pool pool : {Pool::dominant, Pool::mean}) {
+                const Matrix tile = values.tile(0, level, pool, all, {});
+                for (int p = 0; p < all.rows; ++p)
+                    for (int q = 0; q < all.columns; ++q)
+                        expect_equal(pooled_cell(truth, whole, 0, level, pool, p, q), tile(p, q), near,
+                                     fmt::format("{}, {} {}", name, p, q));
+            }
+            for (int i = 0; i < whole.shape().rows; ++i)
+                expect_equal(whole.buffer.row_largest(0)[static_cast<std::size_t>(i)],
+                             parts.buffer.row_largest(0)[static_cast<std::size_t>(i)], near,
+                             fmt::format("{}, row {}", name, i));
+        }
+    }
+}
+
+/// A mask keeps few blocks of many pairs, by rules.
+TEST(OnDemandTest, AMaskOfALongTextKeepsFewBlocks) {
+    const Trace trace = evaluate(masked(20000, {"causal"}), {}, {});
+    const OnDemandValues& mask = *trace.find("mask"_stage)->buffer.on_demand();
+    const OnDemandValues& scores = *trace.find("scores"_stage)->buffer.on_demand();
+    EXPECT_EQ(mask.first_kept_level(), 5) << "of at most 2^20 blocks";
+    EXPECT_EQ(scores.first_kept_level(), 4);
+    mask.survey(0, {}, {});
+    for (const int level : {4, 5, 6}) {
+        const Region corner{100, 98, 3, 5};
+        const Matrix tile = mask.tile(0, level, Pool::dominant, corner, {});
+        for (int p = 0; p < 3; ++p)
+            for (int q = 0; q < 5; ++q) EXPECT_EQ(tile(p, q), 98 + q <= 100 + p ? 1 : 0) << level << p << q;
+    }
 }
 
 TEST_P(OnDemandCellsTest, SampledRowsAreThoseInTheMiddleOfEachPart) {
@@ -545,6 +609,7 @@ TEST(OnDemandCardTest, ACardThatFailsInARegionIsReportedAndNotAskedAgain) {
     const Experiment e = sentence_of(45);
     const EvaluateOptions options{.backend = &card, .on_demand = k_all};
     const Trace trace = evaluate(e, {}, options), truth = evaluate(e);
+    const Matrix context = truth.find("context"_stage)->buffer.host().head(0);
     const auto cells = [](const Trace& of, int first) -> Matrix {
         const Buffer& scores = of.find("scores"_stage)->buffer;
         Matrix x(20, 31);
@@ -561,6 +626,11 @@ TEST(OnDemandCardTest, ACardThatFailsInARegionIsReportedAndNotAskedAgain) {
     trace.find("scores"_stage)->buffer.on_demand()->read(0, {0, 0, 44, 45}, {wide.data(), 44, 45});
     EXPECT_TRUE(wide.isApprox(truth.find("scores"_stage)->buffer.head(0).topRows(44), 1e-5f));
     EXPECT_EQ(card.complaint(), "the driver fails (computing parts of stages on the CPU)");
+    Matrix sums(45, context.cols());
+    trace.find("context"_stage)
+        ->buffer.on_demand()
+        ->read(0, {0, 0, 45, static_cast<int>(context.cols())}, {sums.data(), 45, sums.cols()});
+    EXPECT_TRUE(sums.isApprox(context, 1e-5f));
     const int before = asked;
     trace.find("scores"_stage)->buffer.on_demand()->read(0, {0, 0, 43, 45}, {wide.data(), 43, 45});
     EXPECT_EQ(asked, before);
