@@ -140,8 +140,9 @@ std::string mapped(std::string_view text, int options, std::size_t all_bytes) {
     return {reinterpret_cast<const char*>(result), static_cast<std::size_t>(length)};
 }
 
-/// As mapped(), but ASCII is not looked up: only its capitals change, by case folding. None of its characters
-/// composes with what precedes it; the last one before others may with what follows, and goes with them.
+/// Normalizes like mapped(), without looking ASCII up: its capitals change by case folding alone. None of its
+/// characters composes with what precedes it; the last one before others may with what follows, and goes with
+/// them.
 std::string composed(std::string_view text, int options) {
     require_utf8(text);
     std::string result;
