@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <ranges>
 #include <vector>
 
 #include "core/canceled.h"
@@ -109,15 +108,15 @@ void make_ready(const Trace& trace, const WantedPictures& wanted, const std::sto
         if (masks) find_fully_masked(trace, stage.buffer);
     };
     // Values on demand are surveyed by several threads at once, those of a card by the card.
-    const auto others = std::ranges::stable_partition(stages, [&](const Stage* each) {
+    const auto others = std::stable_partition(stages.begin(), stages.end(), [&](const Stage* each) {
         return trace.backend == BackendKind::cpu && !each->buffer.on_demand();
     });
-    const auto in_memory = std::ranges::subrange(stages.begin(), others.begin());
+    const std::ptrdiff_t in_memory = others - stages.begin();
     if (cells > k_many_cells)
-        run_parallel(std::ssize(in_memory), [&](std::ptrdiff_t i) { make(*in_memory[i]); });
+        run_parallel(in_memory, [&](std::ptrdiff_t i) { make(*stages[static_cast<std::size_t>(i)]); });
     else
-        std::ranges::for_each(in_memory, [&](const Stage* each) { make(*each); });
-    std::ranges::for_each(others, [&](const Stage* each) { make(*each); });
+        std::for_each(stages.begin(), others, [&](const Stage* each) { make(*each); });
+    std::for_each(others, stages.end(), [&](const Stage* each) { make(*each); });
 }
 
 void make_ready(const Trace& trace, const Stage& stage, const WantedPictures& wanted,
