@@ -101,12 +101,12 @@ private:
     /// nullptr until it is computed, or if that would take too long.
     std::shared_ptr<const Matrix> tile(const Buffer& buffer, int level, const Region& region) const {
         const OnDemandValues& values = *buffer.on_demand();
-        // Rules tell what a block of a mask holds, without its pairs.
-        const bool kept = stage_->info->role == StageRole::mask ||
-                          (level >= values.first_kept_level() && values.is_surveyed(std::max(head_, 0)));
+        // A survey knows, or rules tell of a mask, what a block holds, without its pairs.
+        const bool is_known = stage_->info->role == StageRole::mask ||
+                              (level >= values.first_kept_level() && values.is_surveyed(std::max(head_, 0)));
         const bool is_between = is_of_pairs(*stage_->info) && level < values.first_kept_level();
         const double most = is_between ? k_most_pairs_between : k_most_pairs_of_tile;
-        if (!kept && pairs_of(region, level) > most) return nullptr;
+        if (!is_known && pairs_of(region, level) > most) return nullptr;
         return maker_.find({stage_, head_, TileRequest::What::tile, level, region, pool_});
     }
 

@@ -2,6 +2,9 @@
 
 #include <cmath>
 #include <limits>
+#include <random>
+#include <span>
+#include <vector>
 
 #include "core/picture/color_scale.h"
 #include "core/picture/colormap.h"
@@ -394,6 +397,62 @@ TEST(PoolingTest, TakesTheStrongestOfEachBlock) {
     EXPECT_EQ(cells[1], 2);  // of two alike the positive one
     EXPECT_TRUE(std::isnan(cells[2]));
     EXPECT_EQ(cells[3], -k_infinity);
+}
+
+/// The pooled cells of a matrix as their definition says, one after the other.
+std::vector<float> pooled_one_by_one(const Matrix& values, const Matrix* open, bool transposed,
+                                     Pooling pooling, const Region& range) {
+    std::vector<float> cells;
+    for (int r = range.row; r < range.end_row(); ++r)
+        for (int c = range.column; c < range.end_column(); ++c) {
+            float cell = k_closed_cell;
+            bool any = false;
+            for (int i = r << pooling.rows; i < (r + 1) << pooling.rows; ++i)
+                for (int j = c << pooling.columns; j < (c + 1) << pooling.columns; ++j) {
+                    const int row = transposed ? j : i, column = transposed ? i : j;
+                    if (row >= values.rows() || column >= values.cols()) continue;
+                    if (open && (*open)(row, column) == 0) continue;
+                    cell = any ? dominant(cell, values(row, column)) : values(row, column);
+                    any = true;
+                }
+            cells.push_back(cell);
+        }
+    return cells;
+}
+
+TEST(PoolingTest, EveryPoolingOfAMatrixWithAndWithoutAMaskEitherWayRound) {
+    std::mt19937 random(3);
+    Matrix values(21, 13), open(21, 13);
+    for (float& each : std::span(values.data(), 21 * 13)) each = static_cast<float>(random() % 200) - 100;
+    for (float& each : std::span(open.data(), 21 * 13)) each = random() % 3 == 0 ? 0.0F : 1.0F;
+    values(4, 7) = k_nan;
+    values(15, 2) = k_infinity;
+    values.row(9).setConstant(-k_infinity);
+    open.topLeftCorner(8, 8).setZero();
+    for (const bool masked : {false, true})
+        for (const bool transposed : {false, true})
+            for (int rows = 0; rows <= 4; ++rows)
+                for (int columns = 0; columns <= 4; ++columns) {
+                    HeatmapSource source = HeatmapSource::of(view(values), 0);
+                    source.transposed = transposed;
+                    if (masked) source.open = [&](int) { return view(open); };
+                    const Pooling pooling{.rows = rows, .columns = columns};
+                    const Region all{0, 0, pooled_size(source.drawn_rows(), rows),
+                                     pooled_size(source.drawn_columns(), columns)};
+                    const Region part{all.rows / 2, all.columns / 3, all.rows - all.rows / 2,
+                                      all.columns - all.columns / 3};
+                    for (const Region& range : {all, part}) {
+                        const std::vector<float> found = pooled_cells(source, pooling, range).value();
+                        const std::vector<float> expected =
+                            pooled_one_by_one(values, masked ? &open : nullptr, transposed, pooling, range);
+                        ASSERT_EQ(found.size(), expected.size());
+                        for (std::size_t i = 0; i < found.size(); ++i)
+                            EXPECT_TRUE(found[i] == expected[i] ||
+                                        (std::isnan(found[i]) && std::isnan(expected[i])))
+                                << masked << transposed << rows << columns << " " << i << ": " << found[i]
+                                << " instead of " << expected[i];
+                    }
+                }
 }
 
 TEST(PoolingTest, IsTheLeastWithCellsOfAPixel) {

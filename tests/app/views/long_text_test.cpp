@@ -237,6 +237,25 @@ TEST_F(LongTextTest, AMaskIsNotPainted) {
     EXPECT_TRUE(document().presentation().locked) << "a click locks the cell";
 }
 
+/// Its survey keeps blocks of 512 × 512 pairs at least; finer ones, of 2³² pairs a tile, come from its rules.
+TEST_F(LongTextTest, AMaskOfAVeryLongTextIsSharpAtEveryLevel) {
+    Session session = session_of(300000);
+    session.presentation.focus("mask"_stage);
+    start(session);
+    settle_tiles();
+    const StagePtr mask = document().trace()->stage("mask"_stage);
+    ASSERT_EQ(mask->buffer.on_demand()->first_kept_level(), 9);
+    interaction().zoom = {4, 0.5, 0.5};
+    settle_tiles();
+    const TileRequest middle{.stage = mask,
+                             .head = 0,
+                             .what = TileRequest::What::tile,
+                             .level = 8,
+                             .region = {512, 512, 256, 256},
+                             .pool = Pool::dominant};
+    EXPECT_TRUE(document().tiles().find(middle));
+}
+
 TEST_F(LongTextTest, BeforeTheSurveyAPreviewIsDrawn) {
     if (!window) return;
     start_long(session_of(k_tokens));
