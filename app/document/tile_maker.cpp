@@ -11,12 +11,16 @@ namespace {
 constexpr int k_preview_bands = 64;
 constexpr int k_sampled_rows = 256;
 
+bool is_sample(const TileRequest& request) {
+    return request.what == TileRequest::What::preview && !is_of_pairs(*request.stage->info);
+}
+
 Matrix computed(const TileRequest& request, const std::stop_token& cancel) {
     const Buffer& buffer = request.head < 0 ? request.stage->buffer.mean(cancel) : request.stage->buffer;
     const int head = std::max(request.head, 0);
+    if (is_sample(request)) return buffer.on_demand()->sample(head, k_sampled_rows, cancel);
     if (request.what == TileRequest::What::preview)
-        return is_of_pairs(*request.stage->info) ? buffer.on_demand()->preview(head, k_preview_bands, cancel)
-                                                 : buffer.on_demand()->sample(head, k_sampled_rows, cancel);
+        return buffer.on_demand()->preview(head, k_preview_bands, cancel);
     return buffer.on_demand()->tile(head, request.level, request.pool, request.region, cancel);
 }
 
@@ -36,10 +40,10 @@ TileMaker::~TileMaker() {
     thread_.request_stop();
 }
 
-void TileMaker::begin_frame(bool only_tiles) {
+void TileMaker::begin_frame(bool surveys) {
     const std::lock_guard lock(mutex_);
     asked_.clear();
-    only_tiles_ = only_tiles;
+    surveys_ = surveys;
     std::erase_if(made_, [&](const Made& made) {
         const bool is_gone = made.stage.expired();
         if (is_gone) bytes_ -= bytes_of_tile(*made.values);
@@ -50,7 +54,8 @@ void TileMaker::begin_frame(bool only_tiles) {
 /// What is computed next; the end if nothing is.
 std::vector<TileRequest>::const_iterator TileMaker::next() const {
     const auto tile = std::ranges::find(asked_, TileRequest::What::tile, &TileRequest::what);
-    return tile == asked_.end() && !only_tiles_ ? asked_.begin() : tile;
+    if (tile != asked_.end() || !surveys_) return tile != asked_.end() ? tile : asked_.begin();
+    return std::ranges::find_if_not(asked_, is_sample);
 }
 
 std::shared_ptr<const Matrix> TileMaker::find(const TileRequest& request) {
@@ -62,6 +67,7 @@ std::shared_ptr<const Matrix> TileMaker::find(const TileRequest& request) {
     }
     if (running_ == request || std::ranges::find(asked_, request) != asked_.end()) return nullptr;
     asked_.push_back(request);
+    if (request.what == TileRequest::What::tile && running_ && is_sample(*running_)) cancel_.request_stop();
     changed_.notify_all();
     return nullptr;
 }
@@ -78,7 +84,7 @@ bool TileMaker::busy() const {
 
 void TileMaker::wait() const {
     std::unique_lock lock(mutex_);
-    // Previews that wait for a survey are not waited for.
+    // Samples that wait for a survey are not waited for.
     changed_.wait(lock, [&] { return !running_ && next() == asked_.end(); });
 }
 

@@ -31,8 +31,8 @@ struct TileRequest {
     bool operator==(const TileRequest&) const = default;
 };
 
-/// Computes what the newest frame asked for, tiles before previews; what an older one asked for is dropped.
-/// What is computed is kept, as far as it fits.
+/// Computes what the newest frame asked for, tiles before previews; what an older one asked for is dropped,
+/// and a sample that runs is when a tile is asked for. What is computed is kept, as far as it fits.
 class TileMaker {
 public:
     /// `wake` is called from the thread when a part is computed.
@@ -42,8 +42,9 @@ public:
     TileMaker(const TileMaker&) = delete;
     TileMaker& operator=(const TileMaker&) = delete;
 
-    /// Call before the first find() of a frame. With `only_tiles`, previews wait.
-    void begin_frame(bool only_tiles);
+    /// Call before the first find() of a frame. While something is surveyed, samples wait: they take all
+    /// cores for seconds.
+    void begin_frame(bool surveys);
     /// The part, or nullptr until it is computed; it is asked for then.
     std::shared_ptr<const Matrix> find(const TileRequest& request);
     /// Whether a part was computed since the last call.
@@ -79,7 +80,7 @@ private:
     std::vector<TileRequest>::const_iterator next() const;
 
     std::vector<TileRequest> asked_;  ///< in this frame
-    bool only_tiles_ = false;
+    bool surveys_ = false;
     bool has_news_ = false;
     std::optional<TileRequest> running_;
     std::stop_source cancel_;

@@ -50,22 +50,48 @@ TEST(TileMakerTest, APartIsComputedOnceAndKept) {
     EXPECT_EQ(woken, 2);
 }
 
-TEST(TileMakerTest, PreviewsWaitWhereOnlyTilesAreComputed) {
+TEST(TileMakerTest, SamplesWaitWhileSomethingIsSurveyed) {
     const Trace trace = long_trace();
     TileMaker maker({});
     const StagePtr weights = trace.stage("weights"_stage);
+    const TileRequest sample{trace.stage("context"_stage), 0, TileRequest::What::preview};
     const TileRequest preview{weights, -1, TileRequest::What::preview};
     const TileRequest tile{weights, 0, TileRequest::What::tile, 0, {0, 0, 4, 4}};
     maker.begin_frame(true);
-    EXPECT_EQ(maker.find(preview), nullptr);
-    EXPECT_EQ(maker.find(tile), nullptr);
-    while (!maker.find(tile)) std::this_thread::yield();
-    EXPECT_TRUE(maker.busy()) << "the preview still waits";
+    for (const TileRequest& each : {sample, preview, tile}) EXPECT_EQ(maker.find(each), nullptr);
+    maker.wait();
+    EXPECT_NE(maker.find(tile), nullptr);
+    EXPECT_NE(maker.find(preview), nullptr);
+    EXPECT_EQ(maker.find(sample), nullptr);
+    EXPECT_TRUE(maker.busy()) << "the sample still waits";
     maker.begin_frame(false);
     EXPECT_FALSE(maker.busy()) << "what a new frame did not ask for is dropped";
-    EXPECT_EQ(maker.find(preview), nullptr);
+    EXPECT_EQ(maker.find(sample), nullptr);
     maker.wait();
-    EXPECT_NE(maker.find(preview), nullptr);
+    EXPECT_NE(maker.find(sample), nullptr);
+}
+
+/// The sample of a large stage would take seconds, and hold back what a person moves into sight.
+TEST(TileMakerTest, ATileStopsASampleThatRuns) {
+    Experiment e;
+    e.input.text.clear();
+    for (int i = 0; i < 20000; ++i) e.input.text += "w" + std::to_string(i % 23) + " ";
+    e.input.dim = 128;
+    const Trace trace = evaluate(e);
+    std::atomic<int> woken = 0;
+    TileMaker maker([&] { ++woken; });
+    const TileRequest sample{trace.stage("context"_stage), 0, TileRequest::What::preview};
+    const TileRequest tile{trace.stage("scores"_stage), 0, TileRequest::What::tile, 0, {0, 0, 4, 4}};
+    do {
+        ASSERT_EQ(maker.find(sample), nullptr);
+        std::this_thread::yield();
+        maker.begin_frame(false);  // drops what does not run
+    } while (!maker.busy());
+    EXPECT_EQ(maker.find(tile), nullptr);
+    maker.wait();
+    EXPECT_NE(maker.find(tile), nullptr);
+    EXPECT_EQ(woken, 2) << "the sample ended without a result, and the tile with one";
+    EXPECT_EQ(maker.find(sample), nullptr);
 }
 
 TEST(OverviewMakerTest, ItSurveysWhatWasAskedForLastAndKeepsFourSurveys) {

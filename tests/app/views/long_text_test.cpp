@@ -237,7 +237,7 @@ TEST_F(LongTextTest, AMaskIsNotPainted) {
     EXPECT_TRUE(document().presentation().locked) << "a click locks the cell";
 }
 
-/// Its survey keeps blocks of 512 × 512 pairs at least; finer ones, of 2³² pairs a tile, come from its rules.
+/// A survey of the mask keeps blocks of 512 × 512 pairs; tiles of finer ones, of 2³² pairs, come from rules.
 TEST_F(LongTextTest, AMaskOfAVeryLongTextIsSharpAtEveryLevel) {
     Session session = session_of(300000);
     session.presentation.focus("mask"_stage);
