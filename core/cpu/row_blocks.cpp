@@ -1,6 +1,7 @@
 #include "core/cpu/row_blocks.h"
 
 #include <tbb/global_control.h>
+#include <tbb/info.h>
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
 
@@ -36,6 +37,11 @@ constexpr Eigen::Index k_most_rows = 64;
 constexpr double k_most_work = RowLoop::k_heavy * k_most_rows;
 
 constexpr double k_smallest_parallel_work = 1 << 20;
+
+// oneTBB counts the cores once, as those that the main thread is bound to; here, before main(). Later a
+// driver of OpenGL may bind it to one core after the other, to find out which share a cache, while others
+// compute.
+[[maybe_unused]] const int k_cores = tbb::info::default_concurrency();
 
 }  // namespace
 
