@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cassert>
+#include <exception>
 #include <future>
 #include <vector>
 
@@ -101,19 +102,21 @@ void GpuDevice::ask(std::deque<std::function<void()>>& queue, const std::functio
     assert(std::this_thread::get_id() != thread_.get_id());
     const auto done = std::make_shared<std::promise<void>>();
     std::future<void> outcome = done->get_future();
+    std::exception_ptr thrown;  // not left to the promise, so that the thread sanitizer sees who frees it
     {
         const std::lock_guard lock(mutex_);
-        queue.emplace_back([&work, done] {
+        queue.emplace_back([&work, &thrown, done] {
             try {
                 work();
-                done->set_value();
             } catch (...) {
-                done->set_exception(std::current_exception());
+                thrown = std::current_exception();
             }
+            done->set_value();
         });
     }
     changed_.notify_all();
     outcome.get();
+    if (thrown) std::rethrow_exception(thrown);
 }
 
 void GpuDevice::run(const std::function<void()>& work) { ask(later_, work); }
