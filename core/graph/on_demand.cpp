@@ -9,6 +9,7 @@
 #include "core/graph/mask_cells.h"
 #include "core/graph/softmax_cells.h"
 #include "core/graph/stage_cells.h"
+#include "core/graph/weighted_sum_cells.h"
 
 namespace attnscope {
 
@@ -45,10 +46,12 @@ std::shared_ptr<const OnDemandValues> compute_on_demand(std::shared_ptr<const Op
     for (const StagePtr& input : inputs) read.push_back(input->shape());
     const Shape shape = shapes(*op, read).front();
     const bool is_mask = std::holds_alternative<op::Mask>(*op),
-               is_softmax = std::holds_alternative<op::Softmax>(*op);
+               is_softmax = std::holds_alternative<op::Softmax>(*op),
+               is_sum = std::holds_alternative<op::WeightedSum>(*op);
     StageParts parts{std::move(op), std::move(inputs), shape, std::move(mask), sizes, std::move(card)};
     if (is_mask) return mask_cells(std::move(parts));
     if (is_softmax) return softmax_cells(std::move(parts));
+    if (is_sum) return weighted_sum_cells(std::move(parts));
     return std::make_shared<const StageCells>(std::move(parts));
 }
 

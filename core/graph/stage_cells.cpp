@@ -35,6 +35,12 @@ public:
 
 protected:
     void close(int, const Region& region, Matrix& x) const override { of_->close(0, region, x); }
+    Matrix made_sample(int, int count, const std::stop_token& cancel) const override {
+        Eigen::ArrayXXd sum = Eigen::ArrayXXd::Zero(count, shape_.columns);
+        for (int h = 0; h < of_->shape().heads; ++h)
+            sum += of_->sample(h, count, cancel).array().cast<double>();
+        return (sum / of_->shape().heads).cast<float>();
+    }
 
 private:
     const std::shared_ptr<const SurveyedCells> of_;
@@ -167,6 +173,25 @@ bool StageCells::add_cells_on_card(int head, const Region& cells, int level, Poo
         }
         return true;
     });
+}
+
+/// What reads rows of another stage on demand, and nothing else of it, reads the same rows of its sample.
+Matrix StageCells::made_sample(int head, int count, const std::stop_token& cancel) const {
+    const bool reads_rows_of_one = std::holds_alternative<op::Linear>(*op_) ||
+                                   std::holds_alternative<op::JoinHeads>(*op_) ||
+                                   std::holds_alternative<op::Ablate>(*op_);
+    if (!reads_rows_of_one || grows_with_pairs(*inputs_[0]->info))
+        return SurveyedCells::made_sample(head, count, cancel);
+    Tensor sampled(
+        {.heads = inputs_[0]->shape().heads, .rows = count, .columns = inputs_[0]->shape().columns});
+    for (int h = 0; h < sampled.shape().heads; ++h)
+        sampled.head(h) = buffers_[0]->on_demand()->sample(h, count, cancel);
+    const Buffer of_rows(std::move(sampled));
+    std::vector<const Buffer*> inputs = buffers_;
+    inputs[0] = &of_rows;
+    Matrix out(count, shape_.columns);
+    cells(*op_, {inputs, head, {0, 0, count, shape_.columns}}, view_of(out));
+    return out;
 }
 
 int StageCells::columns_of_task() const {

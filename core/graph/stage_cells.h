@@ -62,6 +62,7 @@ protected:
     bool add_cells_on_card(int head, const Region& cells, int level, PooledTile& tile, Eigen::Index row,
                            Eigen::Index column) const;
     int columns_of_task() const override;
+    Matrix made_sample(int head, int count, const std::stop_token& cancel) const override;
     static bool reads_them(const Buffer* buffer);
 
     const std::shared_ptr<const Op> op_;

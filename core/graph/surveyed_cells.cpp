@@ -128,16 +128,38 @@ Matrix SurveyedCells::preview(int head, int bands, const std::stop_token& cancel
 }
 
 Matrix SurveyedCells::sample(int head, int count, const std::stop_token& cancel) const {
-    Matrix out(std::min(count, shape_.rows), shape_.columns);
-    const RowLoop loop{1, out.rows(), k_work_per_cell * static_cast<double>(shape_.rows), cancel};
+    Head& own = of_head(head);
+    {
+        const std::lock_guard lock(own.mutex);
+        if (own.sample.rows() == std::min(count, shape_.rows)) return own.sample;
+    }
+    Matrix made = made_sample(head, std::min(count, shape_.rows), cancel);
+    const std::lock_guard lock(own.mutex);
+    return own.sample = std::move(made);
+}
+
+Matrix SurveyedCells::made_sample(int head, int count, const std::stop_token& cancel) const {
+    Matrix out(count, shape_.columns);
+    std::vector<int> rows;
+    for (std::int64_t i = 0; i < count; ++i)
+        rows.push_back(static_cast<int>((2 * i + 1) * shape_.rows / (2 * std::int64_t{count})));
+    const RowLoop loop{1, count, k_work_per_cell * static_cast<double>(shape_.rows), cancel};
     for_row_blocks(loop, [&](RowBlock block) {
-        for (Eigen::Index i = block.first; i < block.first + block.count; ++i) {
-            stop_if_canceled(cancel);
-            const auto middle = static_cast<int>((2 * i + 1) * shape_.rows / (2 * out.rows()));
-            read(head, {middle, 0, 1, shape_.columns}, {out.row(i).data(), 1, out.cols()});
-        }
+        read_rows(head,
+                  std::span(rows).subspan(static_cast<std::size_t>(block.first),
+                                          static_cast<std::size_t>(block.count)),
+                  block.of(view_of(out)), cancel);
     });
     return out;
+}
+
+void SurveyedCells::read_rows(int head, std::span<const int> rows, MatrixView out,
+                              const std::stop_token& cancel) const {
+    for (Eigen::Index i = 0; i < out.rows(); ++i) {
+        stop_if_canceled(cancel);
+        read(head, {rows[static_cast<std::size_t>(i)], 0, 1, shape_.columns},
+             {out.row(i).data(), 1, out.cols()});
+    }
 }
 
 Matrix SurveyedCells::strongest_groups(int head, std::span<const Region> bands,

@@ -85,6 +85,12 @@ protected:
     /// `x` is memory for the cells.
     virtual PartFacts facts_of(int head, const Region& part, Matrix& x) const;
 
+    /// See sample(). By default several threads read the rows.
+    virtual Matrix made_sample(int head, int count, const std::stop_token& cancel) const;
+    /// Reads rows that may lie apart. By default one after the other.
+    virtual void read_rows(int head, std::span<const int> rows, MatrixView out,
+                           const std::stop_token& cancel) const;
+
     virtual Survey made_survey(int head, const Progress& progress, const std::stop_token& cancel) const;
     /// The tile, computed from its cells.
     virtual PooledTile made_tile(int head, int level, Pool pool, const Region& region,
@@ -115,6 +121,7 @@ private:
         std::mutex surveying;  ///< held while the head is surveyed
         std::mutex mutex;
         std::shared_ptr<const Survey> survey;
+        Matrix sample;  ///< the last one, which samples of other stages read
     };
     Head& of_head(int head) const { return *heads_.at(static_cast<std::size_t>(head)); }
     std::shared_ptr<const Survey> known(int head) const;

@@ -1,10 +1,12 @@
 #include "core/op/weighted_sum.h"
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
 #include "core/cpu/kernels.h"
 #include "core/op/gradient_proof.h"
+#include "core/tensor/scratch.h"
 
 namespace attnscope::op {
 
@@ -17,29 +19,26 @@ void WeightedSum::rows(const RowWork& in, MatrixView out) const {
 }
 
 void WeightedSum::cells(const RegionWork& in, MatrixView out) const {
-    constexpr int k_keys = 512;  // whose weights stay in the cache
-    const ConstMatrixView V = in.whole(2);
-    const bool finite = in.inputs[2]->range(in.head_of(2)).finite == static_cast<std::size_t>(V.size());
-    Matrix weights, masked;
     out.setZero();
-    for (int first = 0; first < in.shape(0).columns; first += k_keys) {
-        const Region part{in.region.row, first, in.region.rows,
-                          std::min(k_keys, in.shape(0).columns - first)};
-        if (in.inputs[0]->coverage(in.head_of(0), part) == Coverage::none) continue;
-        weights.resize(part.rows, part.columns);
-        in.read(0, part, {weights.data(), weights.rows(), weights.cols()});
-        const auto values = V.block(first, in.region.column, part.columns, in.region.columns);
-        if (finite) {
-            add_product(weights, values, out);
-            continue;
-        }
-        masked.resize(part.rows, part.columns);
-        in.read(1, part, {masked.data(), masked.rows(), masked.cols()});
-        Matrix sum(part.rows, in.region.columns);
-        sum_open({weights.data(), weights.rows(), weights.cols()},
-                 {masked.data(), masked.rows(), masked.cols()}, values, {sum.data(), sum.rows(), sum.cols()});
-        out += sum;
-    }
+    for (int first = 0; first < in.shape(k_weights).columns; first += k_keys_at_once)
+        add_keys(in, first, out);
+}
+
+void WeightedSum::add_keys(const RegionWork& in, int first, MatrixView out) const {
+    const ConstMatrixView V = in.whole(k_values);
+    const Region part{in.region.row, first, in.region.rows,
+                      std::min(k_keys_at_once, in.shape(k_weights).columns - first)};
+    if (in.inputs[k_weights]->coverage(in.head_of(k_weights), part) == Coverage::none) return;
+    Scratch weights(part.rows, part.columns);
+    in.read(k_weights, part, weights.view());
+    const auto values = V.block(first, in.region.column, part.columns, in.region.columns);
+    const ValueRange& range = in.inputs[k_values]->range(in.head_of(k_values));
+    if (range.finite == static_cast<std::size_t>(V.size())) return add_product(weights.view(), values, out);
+    Matrix masked(part.rows, part.columns), sum(part.rows, in.region.columns);
+    in.read(k_masked_scores, part, {masked.data(), part.rows, part.columns});
+    sum_open({weights.view().data(), part.rows, part.columns}, {masked.data(), part.rows, part.columns},
+             values, {sum.data(), sum.rows(), sum.cols()});
+    out += sum;
 }
 
 void WeightedSum::backward(const Backward& at) const {

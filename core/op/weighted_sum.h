@@ -27,6 +27,10 @@ struct WeightedSum {
     static bool reads_rows(std::size_t input) { return input != k_values; }
     void rows(const RowWork& in, MatrixView out) const;
     void cells(const RegionWork& in, MatrixView out) const;
+    /// Keys whose weights and values stay in the cache while they are multiplied.
+    static constexpr int k_keys_at_once = 512;
+    /// Adds what k_keys_at_once keys from `first` on contribute, or as many as there are.
+    void add_keys(const RegionWork& in, int first, MatrixView out) const;
     /// dA = dC Vᵀ, 0 where closed, and dV = Aᵀ dC; the masked scores only say what is closed.
     void backward(const Backward& at) const;
     void explain_gradient(Proof& proof, const GradientCell& cell) const;

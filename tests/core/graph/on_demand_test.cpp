@@ -328,6 +328,42 @@ TEST_P(OnDemandCellsTest, SampledRowsAreThoseInTheMiddleOfEachPart) {
     });
 }
 
+/// More keys than are multiplied at once, all heads, their mean, and what reads them.
+TEST(OnDemandTest, SampledSumsOverManyKeysAreRowsOfTheWhole) {
+    Experiment e = masked(1100, {"causal"});
+    e.input.dim = 24;
+    e.attention.heads = 3;
+    e.attention.output_projection = true;
+    const Trace whole = evaluate(e), parts = evaluate(e, {}, {.on_demand = {.most_cells = 1000}});
+    constexpr int k_count = 40;
+    const float near = tolerance(whole, BackendKind::cpu);
+    const auto expect_rows = [&](const Buffer& all, const Buffer& on_demand, const std::string& name) {
+        for (int h = 0; h < all.shape().heads; ++h) {
+            const Matrix sample = on_demand.on_demand()->sample(h, k_count, {});
+            for (int i = 0; i < k_count; ++i)
+                for (int j = 0; j < all.shape().columns; ++j)
+                    expect_equal(all.at(h, (2 * i + 1) * 1100 / (2 * k_count), j), sample(i, j), near,
+                                 fmt::format("{} {} {} {}", name, h, i, j));
+        }
+    };
+    for (const std::string name : {"context", "concat", "output"}) {
+        const Buffer &all = whole.find_named(name)->buffer, &on_demand = parts.find_named(name)->buffer;
+        expect_rows(all, on_demand, name);
+        expect_rows(all.mean(), on_demand.mean(), "mean of " + name);
+    }
+    std::stop_source stop;
+    stop.request_stop();
+    for (const std::string name : {"context", "concat", "output"}) {
+        const OnDemandValues& values = *parts.find_named(name)->buffer.on_demand();
+        EXPECT_THROW(values.sample(0, k_count + 1, stop.get_token()), Canceled) << name;
+    }
+    const Trace again = evaluate(e, {}, {.on_demand = {.most_cells = 1000}});
+    for (int h = 0; h < 3; ++h) again.find("context"_stage)->buffer.on_demand()->sample(h, k_count, {});
+    EXPECT_EQ(again.find("output"_stage)->buffer.on_demand()->sample(0, k_count, stop.get_token()),
+              parts.find("output"_stage)->buffer.on_demand()->sample(0, k_count, {}))
+        << "what the heads sampled is not computed again";
+}
+
 TEST(OnDemandTest, ARowOfLargeScoresSumsToOneAfterASurvey) {
     Experiment e;
     e.input.dim = 64;
