@@ -44,6 +44,7 @@ void TileMaker::begin_frame(bool surveys) {
     const std::lock_guard lock(mutex_);
     asked_.clear();
     surveys_ = surveys;
+    if (surveys_) stop_sample();
     std::erase_if(made_, [&](const Made& made) {
         const bool is_gone = made.stage.expired();
         if (is_gone) bytes_ -= bytes_of_tile(*made.values);
@@ -54,8 +55,13 @@ void TileMaker::begin_frame(bool surveys) {
 /// What is computed next; the end if nothing is.
 std::vector<TileRequest>::const_iterator TileMaker::next() const {
     const auto tile = std::ranges::find(asked_, TileRequest::What::tile, &TileRequest::what);
-    if (tile != asked_.end() || !surveys_) return tile != asked_.end() ? tile : asked_.begin();
-    return std::ranges::find_if_not(asked_, is_sample);
+    if (tile != asked_.end()) return tile;
+    const auto preview = std::ranges::find_if_not(asked_, is_sample);
+    return preview != asked_.end() || surveys_ ? preview : asked_.begin();
+}
+
+void TileMaker::stop_sample() {
+    if (running_ && is_sample(*running_)) cancel_.request_stop();
 }
 
 std::shared_ptr<const Matrix> TileMaker::find(const TileRequest& request) {
@@ -67,7 +73,7 @@ std::shared_ptr<const Matrix> TileMaker::find(const TileRequest& request) {
     }
     if (running_ == request || std::ranges::find(asked_, request) != asked_.end()) return nullptr;
     asked_.push_back(request);
-    if (request.what == TileRequest::What::tile && running_ && is_sample(*running_)) cancel_.request_stop();
+    if (!is_sample(request)) stop_sample();
     changed_.notify_all();
     return nullptr;
 }

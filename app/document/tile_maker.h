@@ -31,8 +31,9 @@ struct TileRequest {
     bool operator==(const TileRequest&) const = default;
 };
 
-/// Computes what the newest frame asked for, tiles before previews; what an older one asked for is dropped,
-/// and a sample that runs is when a tile is asked for. What is computed is kept, as far as it fits.
+/// Computes what the newest frame asked for: tiles, then previews of pairs, then samples of the rest. What
+/// only an older frame asked for is not begun. A running sample is stopped when anything else is asked for.
+/// What is computed is kept, as far as it fits.
 class TileMaker {
 public:
     /// `wake` is called from the thread when a part is computed.
@@ -78,6 +79,7 @@ private:
     std::list<Made> made_;  ///< the most recently used first
     std::size_t bytes_ = 0;
     std::vector<TileRequest>::const_iterator next() const;
+    void stop_sample();
 
     std::vector<TileRequest> asked_;  ///< in this frame
     bool surveys_ = false;

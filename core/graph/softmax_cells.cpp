@@ -40,6 +40,25 @@ public:
         cells(*op_, {buffers_, head, region, rows}, out);
     }
 
+    /// All rows read some columns before any reads the next ones, so that keys come from the memory once.
+    void find_sums(int head, std::span<const int> rows, const std::stop_token& cancel) const override {
+        std::vector<int> unknown;
+        {
+            const std::lock_guard lock(mutex_);
+            const std::vector<std::optional<RowSum>>& all = sums_[static_cast<std::size_t>(head)];
+            std::ranges::copy_if(rows, std::back_inserter(unknown),
+                                 [&](int row) { return all.empty() || !all[static_cast<std::size_t>(row)]; });
+        }
+        std::vector<Groups> of_rows(unknown.size(), no_groups(1));
+        Matrix x;
+        for_each_part(Region{0, 0, 1, shape_.columns}, 1, columns_at_once(), [&](const Region& columns) {
+            stop_if_canceled(cancel);
+            for (std::size_t i = 0; i < unknown.size(); ++i)
+                add_up(head, {unknown[i], columns.column, 1, columns.columns}, x, of_rows[i]);
+        });
+        for (std::size_t i = 0; i < unknown.size(); ++i) keep(head, unknown[i], divide(of_rows[i]));
+    }
+
 protected:
     std::vector<RowSum> sums_of_rows(int head, const Region& region) const override {
         return row_sums(head, region.row, region.rows);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <utility>
+#include <variant>
 
 #include "core/error.h"
 
@@ -175,17 +176,17 @@ bool StageCells::add_cells_on_card(int head, const Region& cells, int level, Poo
     });
 }
 
-/// What reads rows of another stage on demand, and nothing else of it, reads the same rows of its sample.
+/// Row i of these needs row i of input 0 alone, so that its sample gives theirs.
 Matrix StageCells::made_sample(int head, int count, const std::stop_token& cancel) const {
-    const bool reads_rows_of_one = std::holds_alternative<op::Linear>(*op_) ||
-                                   std::holds_alternative<op::JoinHeads>(*op_) ||
-                                   std::holds_alternative<op::Ablate>(*op_);
-    if (!reads_rows_of_one || grows_with_pairs(*inputs_[0]->info))
-        return SurveyedCells::made_sample(head, count, cancel);
-    Tensor sampled(
-        {.heads = inputs_[0]->shape().heads, .rows = count, .columns = inputs_[0]->shape().columns});
+    const bool joins = std::holds_alternative<op::JoinHeads>(*op_);
+    const bool reads_its_rows =
+        joins || std::holds_alternative<op::Linear>(*op_) || std::holds_alternative<op::Ablate>(*op_);
+    const OnDemandValues* const input = reads_its_rows ? buffers_[0]->on_demand() : nullptr;
+    if (!input) return SurveyedCells::made_sample(head, count, cancel);
+    Tensor sampled({.heads = input->shape().heads, .rows = count, .columns = input->shape().columns});
     for (int h = 0; h < sampled.shape().heads; ++h)
-        sampled.head(h) = buffers_[0]->on_demand()->sample(h, count, cancel);
+        if (joins || h == std::min(head, sampled.shape().heads - 1))
+            sampled.head(h) = input->sample(h, count, cancel);
     const Buffer of_rows(std::move(sampled));
     std::vector<const Buffer*> inputs = buffers_;
     inputs[0] = &of_rows;

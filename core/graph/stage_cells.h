@@ -3,6 +3,8 @@
 
 #include <functional>
 #include <memory>
+#include <span>
+#include <stop_token>
 #include <vector>
 
 #include "core/graph/backend.h"
@@ -45,6 +47,9 @@ public:
     bool reads_columns(int) const override;
     std::shared_ptr<const OnDemandValues> mean() const override;
     void close(int head, const Region& region, Matrix& x) const override;
+
+    /// Finds what a softmax divides rows by, which may lie apart, and keeps it.
+    virtual void find_sums(int, std::span<const int>, const std::stop_token&) const {}
 
 protected:
     /// What a softmax divides the region's rows by.

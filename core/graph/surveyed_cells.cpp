@@ -133,17 +133,22 @@ Matrix SurveyedCells::sample(int head, int count, const std::stop_token& cancel)
         const std::lock_guard lock(own.mutex);
         if (own.sample.rows() == std::min(count, shape_.rows)) return own.sample;
     }
+    constexpr Eigen::Index k_most_kept = 1 << 20;  // of rows of features, not of pairs
     Matrix made = made_sample(head, std::min(count, shape_.rows), cancel);
     const std::lock_guard lock(own.mutex);
-    return own.sample = std::move(made);
+    if (made.size() <= k_most_kept) own.sample = made;
+    return made;
 }
+
+double SurveyedCells::row_work() const { return k_work_per_cell * static_cast<double>(shape_.columns); }
 
 Matrix SurveyedCells::made_sample(int head, int count, const std::stop_token& cancel) const {
     Matrix out(count, shape_.columns);
     std::vector<int> rows;
     for (std::int64_t i = 0; i < count; ++i)
         rows.push_back(static_cast<int>((2 * i + 1) * shape_.rows / (2 * std::int64_t{count})));
-    const RowLoop loop{1, count, k_work_per_cell * static_cast<double>(shape_.rows), cancel};
+    // Blocks of 32 rows at least, which share what they read: read_rows() is canceled meanwhile.
+    const RowLoop loop{1, count, std::min(row_work(), 2 * RowLoop::k_heavy), cancel};
     for_row_blocks(loop, [&](RowBlock block) {
         read_rows(head,
                   std::span(rows).subspan(static_cast<std::size_t>(block.first),

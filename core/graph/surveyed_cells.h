@@ -90,6 +90,8 @@ protected:
     /// Reads rows that may lie apart. By default one after the other.
     virtual void read_rows(int head, std::span<const int> rows, MatrixView out,
                            const std::stop_token& cancel) const;
+    /// Multiply-adds of a row, or the equivalent time.
+    virtual double row_work() const;
 
     virtual Survey made_survey(int head, const Progress& progress, const std::stop_token& cancel) const;
     /// The tile, computed from its cells.

@@ -71,30 +71,43 @@ TEST(TileMakerTest, SamplesWaitWhileSomethingIsSurveyed) {
     EXPECT_NE(maker.find(sample), nullptr);
 }
 
-/// The sample of a large stage would take seconds, and hold back what a person moves into sight.
-TEST(TileMakerTest, ATileStopsASampleThatRuns) {
+/// The sample of a large stage takes seconds, and would hold back what a person moves into sight or asks for.
+TEST(TileMakerTest, WhatIsAskedForStopsASampleThatRuns) {
     Experiment e;
     e.input.text.clear();
-    for (int i = 0; i < 20000; ++i) e.input.text += "w" + std::to_string(i % 23) + " ";
+    for (int i = 0; i < 40000; ++i) e.input.text += "w" + std::to_string(i % 23) + " ";
     e.input.dim = 128;
     const Trace trace = evaluate(e);
-    std::atomic<int> woken = 0;
-    auto made_by = std::make_unique<TileMaker>([&] { ++woken; });
-    TileMaker& maker = *made_by;
+    const StagePtr scores = trace.stage("scores"_stage);
     const TileRequest sample{trace.stage("context"_stage), 0, TileRequest::What::preview};
-    const TileRequest tile{trace.stage("scores"_stage), 0, TileRequest::What::tile, 0, {0, 0, 4, 4}};
-    do {
-        ASSERT_EQ(maker.find(sample), nullptr);
-        std::this_thread::yield();
-        maker.begin_frame(false);  // drops what does not run
-    } while (!maker.busy());
-    EXPECT_EQ(maker.find(tile), nullptr);
-    maker.wait();
-    EXPECT_NE(maker.find(tile), nullptr);
-    maker.begin_frame(true);  // the sample is not begun anew
-    EXPECT_EQ(maker.find(sample), nullptr);
-    made_by.reset();
-    EXPECT_EQ(woken, 2) << "the sample ended without a result, and the tile with one";
+    const TileRequest tile{scores, 0, TileRequest::What::tile, 0, {0, 0, 4, 4}};
+    const TileRequest preview{scores, 0, TileRequest::What::preview};
+    std::atomic<int> woken = 0;
+    const auto expect_stopped = [&](const auto& ask, int made) {
+        woken = 0;
+        auto made_by = std::make_unique<TileMaker>([&] { ++woken; });
+        TileMaker& maker = *made_by;
+        do {
+            ASSERT_EQ(maker.find(sample), nullptr);
+            std::this_thread::yield();
+            maker.begin_frame(false);  // drops what does not run
+        } while (!maker.busy());
+        ask(maker);
+        maker.wait();
+        maker.begin_frame(true);  // the sample is not begun anew
+        EXPECT_EQ(maker.find(sample), nullptr) << "it ended without a result";
+        made_by.reset();
+        EXPECT_EQ(woken, 1 + made);
+    };
+    for (const TileRequest& request : {tile, preview})
+        expect_stopped(
+            [&](TileMaker& maker) {
+                EXPECT_EQ(maker.find(request), nullptr);
+                maker.wait();
+                EXPECT_NE(maker.find(request), nullptr);
+            },
+            1);
+    expect_stopped([](TileMaker& maker) { maker.begin_frame(true); }, 0);  // a survey begins
 }
 
 TEST(OverviewMakerTest, ItSurveysWhatWasAskedForLastAndKeepsFourSurveys) {

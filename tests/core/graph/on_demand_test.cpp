@@ -7,7 +7,10 @@
 #include <atomic>
 #include <cmath>
 #include <limits>
+#include <stop_token>
+#include <string>
 
+#include "core/canceled.h"
 #include "core/cpu/row_blocks.h"
 #include "core/error.h"
 #include "core/experiment/masks.h"
@@ -328,40 +331,63 @@ TEST_P(OnDemandCellsTest, SampledRowsAreThoseInTheMiddleOfEachPart) {
     });
 }
 
-/// More keys than are multiplied at once, all heads, their mean, and what reads them.
-TEST(OnDemandTest, SampledSumsOverManyKeysAreRowsOfTheWhole) {
+Experiment heads_of_many_keys() {
     Experiment e = masked(1100, {"causal"});
     e.input.dim = 24;
     e.attention.heads = 3;
     e.attention.output_projection = true;
-    const Trace whole = evaluate(e), parts = evaluate(e, {}, {.on_demand = {.most_cells = 1000}});
-    constexpr int k_count = 40;
-    const float near = tolerance(whole, BackendKind::cpu);
-    const auto expect_rows = [&](const Buffer& all, const Buffer& on_demand, const std::string& name) {
-        for (int h = 0; h < all.shape().heads; ++h) {
-            const Matrix sample = on_demand.on_demand()->sample(h, k_count, {});
-            for (int i = 0; i < k_count; ++i)
-                for (int j = 0; j < all.shape().columns; ++j)
-                    expect_equal(all.at(h, (2 * i + 1) * 1100 / (2 * k_count), j), sample(i, j), near,
-                                 fmt::format("{} {} {} {}", name, h, i, j));
+    return e;
+}
+
+/// More keys than are multiplied at once, all heads, their mean, and what reads them; with values that are
+/// not finite, which those before them do not see.
+TEST(OnDemandTest, SampledSumsOverManyKeysAreRowsOfTheWhole) {
+    for (const bool finite : {true, false})
+        for (const bool is_surveyed : {false, true}) {
+            Experiment e = heads_of_many_keys();
+            Matrix values = Matrix::Random(1100, 24);
+            values(700, 2) = std::numeric_limits<float>::quiet_NaN();
+            values(900, 20) = k_infinity;
+            if (!finite) e.weights.set_custom("value", values);
+            const Trace whole = evaluate(e), parts = evaluate(e, {}, {.on_demand = {.most_cells = 1000}});
+            const float near = tolerance(whole, BackendKind::cpu);
+            if (is_surveyed)
+                for (int h = 0; h < 3; ++h)
+                    parts.find("weights"_stage)->buffer.on_demand()->survey(h, {}, {});
+            const auto expect_rows = [&](const Buffer& all, const Buffer& on_demand,
+                                         const std::string& name) {
+                for (int h = 0; h < all.shape().heads; ++h)
+                    for (const int asked : {40, 2000}) {
+                        const int count = std::min(asked, 1100);
+                        const Matrix sample = on_demand.on_demand()->sample(h, asked, {});
+                        ASSERT_EQ(sample.rows(), count);
+                        for (int i = 0; i < count; ++i)
+                            for (int j = 0; j < all.shape().columns; ++j)
+                                expect_equal(all.at(h, (2 * i + 1) * 1100 / (2 * count), j), sample(i, j),
+                                             near, fmt::format("{} {} {} {}", name, h, i, j));
+                    }
+            };
+            for (const std::string name : {"context", "concat", "output"}) {
+                const Buffer &all = whole.find_named(name)->buffer,
+                             &on_demand = parts.find_named(name)->buffer;
+                expect_rows(all, on_demand, name);
+                expect_rows(all.mean(), on_demand.mean(), "mean of " + name);
+            }
         }
+}
+
+TEST(OnDemandTest, SamplesAreCanceledAndWhatHeadsSampledIsReadAgain) {
+    const Trace trace = evaluate(heads_of_many_keys(), {}, {.on_demand = {.most_cells = 1000}});
+    const auto values_of = [&](const std::string& name) -> const OnDemandValues& {
+        return *trace.find_named(name)->buffer.on_demand();
     };
-    for (const std::string name : {"context", "concat", "output"}) {
-        const Buffer &all = whole.find_named(name)->buffer, &on_demand = parts.find_named(name)->buffer;
-        expect_rows(all, on_demand, name);
-        expect_rows(all.mean(), on_demand.mean(), "mean of " + name);
-    }
     std::stop_source stop;
     stop.request_stop();
-    for (const std::string name : {"context", "concat", "output"}) {
-        const OnDemandValues& values = *parts.find_named(name)->buffer.on_demand();
-        EXPECT_THROW(values.sample(0, k_count + 1, stop.get_token()), Canceled) << name;
-    }
-    const Trace again = evaluate(e, {}, {.on_demand = {.most_cells = 1000}});
-    for (int h = 0; h < 3; ++h) again.find("context"_stage)->buffer.on_demand()->sample(h, k_count, {});
-    EXPECT_EQ(again.find("output"_stage)->buffer.on_demand()->sample(0, k_count, stop.get_token()),
-              parts.find("output"_stage)->buffer.on_demand()->sample(0, k_count, {}))
-        << "what the heads sampled is not computed again";
+    for (const char* name : {"context", "concat", "output"})
+        EXPECT_THROW(values_of(name).sample(0, 40, stop.get_token()), Canceled) << name;
+    for (int h = 0; h < 3; ++h) values_of("context").sample(h, 40, {});
+    EXPECT_EQ(values_of("output").sample(0, 40, stop.get_token()).rows(), 40) << "nothing is computed again";
+    EXPECT_THROW(values_of("output").sample(0, 41, stop.get_token()), Canceled);
 }
 
 TEST(OnDemandTest, ARowOfLargeScoresSumsToOneAfterASurvey) {
