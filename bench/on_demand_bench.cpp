@@ -57,10 +57,10 @@ void screen_of_book(benchmark::State& state, StageKey stage, Pool pool) {
     for (auto _ : state) benchmark::DoNotOptimize(values.tile(0, level, pool, {0, 0, 700, 1000}, {}));
 }
 
-/// What is drawn of the context, once the rows' sums are known.
+/// What is drawn of the context: with the sums of its weights' rows, or once a survey knows them.
 void sample_of_book(benchmark::State& state) {
     const Trace trace = trace_of(static_cast<int>(state.range(0)), false);
-    weights_of(trace).survey(0, {}, {});
+    if (state.range(1) != 0) weights_of(trace).survey(0, {}, {});
     int rows = 256;
     for (auto _ : state)  // the last sample is kept: each is of another number of rows
         benchmark::DoNotOptimize(trace.find("context"_stage)->buffer.on_demand()->sample(0, rows++, {}));
@@ -68,7 +68,12 @@ void sample_of_book(benchmark::State& state) {
 
 constexpr int k_book = 131072;
 BENCHMARK(preview_of_book)->Arg(k_book)->ArgName("N")->Unit(benchmark::kMillisecond)->UseRealTime();
-BENCHMARK(sample_of_book)->Arg(k_book)->ArgName("N")->Unit(benchmark::kMillisecond)->UseRealTime();
+BENCHMARK(sample_of_book)
+    ->Args({k_book, 0})
+    ->Args({k_book, 1})
+    ->ArgNames({"N", "surveyed"})
+    ->Unit(benchmark::kMillisecond)
+    ->UseRealTime();
 BENCHMARK(survey_of_book)
     ->Args({k_book / 4, 0})
     ->Args({k_book / 2, 0})
