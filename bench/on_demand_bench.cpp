@@ -48,10 +48,21 @@ void survey_of_book(benchmark::State& state) {
     }
 }
 
+constexpr int k_book = 131072;
+
+/// One for all that need its overview, which takes half a minute.
+const Trace& surveyed_book() {
+    static const Trace book = [] {
+        Trace trace = trace_of(k_book, false);
+        weights_of(trace).survey(0, {}, {});
+        return trace;
+    }();
+    return book;
+}
+
 /// A screen of 1000 × 700 cells of a level, once the rows' sums are known.
 void screen_of_book(benchmark::State& state, StageKey stage, Pool pool) {
-    const Trace trace = trace_of(static_cast<int>(state.range(0)), false);
-    weights_of(trace).survey(0, {}, {});
+    const Trace& trace = surveyed_book();
     const int level = static_cast<int>(state.range(1));
     const OnDemandValues& values = *trace.find(stage)->buffer.on_demand();
     for (auto _ : state) benchmark::DoNotOptimize(values.tile(0, level, pool, {0, 0, 700, 1000}, {}));
@@ -59,14 +70,13 @@ void screen_of_book(benchmark::State& state, StageKey stage, Pool pool) {
 
 /// What is drawn of the context: with the sums of its weights' rows, or once a survey knows them.
 void sample_of_book(benchmark::State& state) {
-    const Trace trace = trace_of(static_cast<int>(state.range(0)), false);
-    if (state.range(1) != 0) weights_of(trace).survey(0, {}, {});
-    int rows = 256;
-    for (auto _ : state)  // the last sample is kept: each is of another number of rows
+    const bool is_surveyed = state.range(1) != 0;
+    const Trace trace = is_surveyed ? surveyed_book() : trace_of(k_book, false);
+    static int rows = 256;
+    for (auto _ : state)  // samples are kept: each is of another number of rows
         benchmark::DoNotOptimize(trace.find("context"_stage)->buffer.on_demand()->sample(0, rows++, {}));
 }
 
-constexpr int k_book = 131072;
 BENCHMARK(preview_of_book)->Arg(k_book)->ArgName("N")->Unit(benchmark::kMillisecond)->UseRealTime();
 BENCHMARK(sample_of_book)
     ->Args({k_book, 0})

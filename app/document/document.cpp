@@ -1,6 +1,7 @@
 #include "app/document/document.h"
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 
 #include "app/document/readiness.h"
@@ -455,8 +456,10 @@ bool Document::next_update_waits() const {
 
 bool Document::update() {
     const Slot* live = slot(SlotName::live);
-    if (std::exchange(just_changed_, false) && live && live->trace && patience_.waits())
-        patience_.waited(worker_.wait_for(SlotName::live, longest_wait_));
+    const auto last = std::chrono::steady_clock::now() + longest_wait_;
+    const bool waits = std::exchange(just_changed_, false) && live && live->trace && patience_.waits();
+    const bool evaluated = waits && worker_.wait_for(SlotName::live, longest_wait_);
+    if (waits) patience_.waited(evaluated);
     tile_maker_.begin_frame(overview_maker_.busy());
     bool news = run_.update();
     if (news) follow_run();
@@ -472,6 +475,9 @@ bool Document::update() {
         prepare();
         ask_for_shown();
     }
+    if (evaluated && view_patience_.waits())
+        view_patience_.waited(comparer_.wait_until(last) && surveyor_.wait_until(last) &&
+                              line_finder_.wait_until(last));
     overview();
     find_links();
     const bool compared = comparer_.update(), surveyed = surveyor_.update(), swept = sweeper_.update(),

@@ -251,12 +251,12 @@ private:
     std::optional<int> going_to_;
     const Variation* variation_ = nullptr;  ///< of the run beside
     Worker worker_;
-    /// The frame after a change waits so long for what it asked for, so that it shows the result: up to some
-    /// 512 tokens. Longer, the frame itself would be missed. A CPU that also draws computes sooner if it
-    /// draws none.
+    /// The frame after a change waits so long for what it asked for, also for the heads' scores, lines and
+    /// differences of the open view, so that it shows the result: up to some 512 tokens. Longer, the frame
+    /// itself would be missed. A CPU that also draws computes sooner if it draws none.
     static constexpr std::chrono::milliseconds k_longest_wait{40}, k_longest_wait_if_cpu_draws{300};
     std::chrono::milliseconds longest_wait_ = k_longest_wait;
-    Patience patience_;
+    Patience patience_, view_patience_;
     bool just_changed_ = false;  ///< what is on screen, by a person, since the last update()
     Comparer comparer_;
     Surveyor surveyor_;

@@ -3,6 +3,7 @@
 // which evaluates, the Trainer, which trains, and some others have their own.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <functional>
 #include <memory>
@@ -81,6 +82,12 @@ public:
     void wait() const {
         std::unique_lock lock(mutex_);
         changed_.wait(lock, [&] { return !running_ && !asked_; });
+    }
+
+    /// Waits until no request is pending, but not beyond `last`; false: one still is.
+    bool wait_until(std::chrono::steady_clock::time_point last) const {
+        std::unique_lock lock(mutex_);
+        return changed_.wait_until(lock, last, [&] { return !running_ && !asked_; });
     }
 
 private:

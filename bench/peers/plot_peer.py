@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""The same heatmap by what Python draws with, for bench/compare.py: reads a work a line, answers with its milliseconds.
+"""The same heatmap by what Python draws with, for bench/compare.py: reads a work a line, answers with its milliseconds
+and the megabytes of its file.
 
     bench/peers/plot_peer.py      then, for example: imsave 4096
 
@@ -26,12 +27,16 @@ def figure_of(n):
 
 
 def png_of(figure):
-    figure.savefig(io.BytesIO(), format="png")
+    file = io.BytesIO()
+    figure.savefig(file, format="png")
     plt.close(figure)
+    return file
 
 
 def imsave(values):
-    plt.imsave(io.BytesIO(), values, cmap="RdBu", format="png")
+    file = io.BytesIO()
+    plt.imsave(file, values, cmap="RdBu", format="png")
+    return file
 
 
 def savefig(values):
@@ -41,7 +46,7 @@ def savefig(values):
     ticks = range(0, n, n // 32)
     axes.set_xticks(ticks, [f"w{i}" for i in ticks], rotation=90)
     axes.set_yticks(ticks, [f"w{i}" for i in ticks])
-    png_of(figure)
+    return png_of(figure)
 
 
 def heatmap(values):
@@ -51,7 +56,7 @@ def heatmap(values):
     figure, axes = figure_of(n)
     labels = [f"w{i}" if i % (n // 32) == 0 else "" for i in range(n)]
     seaborn.heatmap(values, cmap="RdBu", xticklabels=labels, yticklabels=labels, ax=axes)
-    png_of(figure)
+    return png_of(figure)
 
 
 WORKS = {work.__name__: work for work in (imsave, savefig, heatmap)}
@@ -59,5 +64,5 @@ for line in sys.stdin:
     name, n = line.split()
     values = np.random.default_rng(0).standard_normal((int(n), int(n))).astype(np.float32)
     start = time.perf_counter()
-    WORKS[name](values)
-    print((time.perf_counter() - start) * 1000, flush=True)
+    file = WORKS[name](values)
+    print((time.perf_counter() - start) * 1000, file.getbuffer().nbytes / 1e6, flush=True)

@@ -61,6 +61,9 @@ void softmax_cells(std::span<const RowSum> rows, MatrixView x);
 /// (x − row's largest) − ln(row's sum), so that a block takes one exponential: equal to the largest of
 /// softmax_cells() but for rounding. −∞ where all cells of a block are −∞, NaN where another one is NaN.
 void strongest_weights(std::span<const RowSum> rows, ConstMatrixView x, int level, MatrixView out);
+/// The sum of the weights of each block of 2^level × 2^level cells: that of softmax_cells() but for rounding.
+/// Closed cells (−∞) add nothing; NaN where a cell's weight is.
+void sums_of_weights(std::span<const RowSum> rows, ConstMatrixView x, int level, MatrixView out);
 /// The sums of each row and group of `group` columns, a multiple of 16; the last group may be shorter.
 /// `largest` and `sums` are rows × groups. `smallest` is lowered to each row's smallest open cell.
 void softmax_groups(ConstMatrixView x, int group, Strided largest, Strided sums, std::span<float> smallest);

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <numeric>
 #include <span>
 #include <vector>
 
@@ -384,6 +385,59 @@ void strongest_weights(std::span<const RowSum> rows, ConstMatrixView x, int leve
                                count = std::min(Eigen::Index{1} << level, x.cols() - first);
             const float value = largest_of(largest.data() + first, count);
             out(p, q) = value == -k_infinity ? value : std::exp(value);
+        }
+    }
+}
+
+namespace {
+
+/// sums += e^(x − largest) · factor, column by column; an x above `largest` counts as that.
+void add_exponentials(const float* x, float largest, float factor, std::span<float> sums) {
+    constexpr Eigen::Index k_cells = k_together * k_width;
+    const auto n = static_cast<Eigen::Index>(sums.size());
+    const auto nonpositive = [&](Vector cells) {
+        cells -= largest;
+        return cells < 0.0f ? cells : Vector{};
+    };
+    Eigen::Index j = 0;
+    for (Vector cells[k_together]; n - j >= k_cells; j += k_cells) {
+        for (Eigen::Index v = 0; v < k_together; ++v) cells[v] = nonpositive(read(x + j + v * k_width));
+        exp_of_nonpositive(cells);
+        for (Eigen::Index v = 0; v < k_together; ++v) {
+            float* const to = sums.data() + j + v * k_width;
+            write(read(to) + cells[v] * factor, to);
+        }
+    }
+    for (Lanes cells, total; j < n; j += k_lanes) {
+        load(x, j, n, cells);
+        load(sums.data(), j, n, total);
+        for (Vector& part : cells.parts) part = nonpositive(part);
+        exp_of_nonpositive(cells.parts);
+        for (Eigen::Index part = 0; part < k_parts; ++part) total.parts[part] += cells.parts[part] * factor;
+        store(total, j, n, sums.data());
+    }
+}
+
+}  // namespace
+
+void sums_of_weights(std::span<const RowSum> rows, ConstMatrixView x, int level, MatrixView out) {
+    std::vector<float> sums(static_cast<std::size_t>(x.cols()));
+    for (Eigen::Index p = 0; p < out.rows(); ++p) {
+        std::ranges::fill(sums, 0);
+        for (Eigen::Index i = p << level; i < std::min((p + 1) << level, x.rows()); ++i) {
+            const RowSum& row = rows[static_cast<std::size_t>(i)];
+            const float* const cells = x.row(i).data();
+            if (std::isfinite(row.largest)) {
+                add_exponentials(cells, row.largest, static_cast<float>(1 / (row.sum * k_exp_scale)), sums);
+                continue;
+            }
+            for (std::size_t j = 0; j < sums.size(); ++j)
+                if (cells[j] != -k_infinity) sums[j] = k_nan;
+        }
+        for (Eigen::Index q = 0; q < out.cols(); ++q) {
+            const Eigen::Index first = q << level,
+                               count = std::min(Eigen::Index{1} << level, x.cols() - first);
+            out(p, q) = std::accumulate(sums.data() + first, sums.data() + first + count, 0.0f);
         }
     }
 }

@@ -67,14 +67,23 @@ protected:
     void add_cells(int head, const Region& cells, Matrix& x, int level, PooledTile& tile, Eigen::Index row,
                    Eigen::Index column) const override {
         if (add_cells_on_card(head, cells, level, tile, row, column)) return;
-        if (tile.pool != Pool::dominant || level == 0)
-            return SurveyedCells::add_cells(head, cells, x, level, tile, row, column);
+        if (level == 0) return SurveyedCells::add_cells(head, cells, x, level, tile, row, column);
         x.resize(cells.rows, cells.columns);
         buffers_[0]->read(head, cells, view_of(x));
-        Matrix strongest(pooled(cells.rows, level), pooled(cells.columns, level));
-        strongest_weights(row_sums(head, cells.row, cells.rows), view_of(std::as_const(x)), level,
-                          view_of(strongest));
-        tile.dominant.block(row, column, strongest.rows(), strongest.cols()) = strongest;
+        const ConstMatrixView scores = view_of(std::as_const(x));
+        const std::vector<RowSum> rows = row_sums(head, cells.row, cells.rows);
+        Matrix blocks(pooled(cells.rows, level), pooled(cells.columns, level));
+        const auto of_tile = [&](Matrix& all) {
+            return all.block(row, column, blocks.rows(), blocks.cols());
+        };
+        if (tile.pool == Pool::dominant) {
+            strongest_weights(rows, scores, level, view_of(blocks));
+            of_tile(tile.dominant) = blocks;
+            return;
+        }
+        sums_of_weights(rows, scores, level, view_of(blocks));
+        of_tile(tile.totals.sum) += blocks;
+        count_open(scores, coverage(head, cells), level, of_tile(tile.totals.count));
     }
 
     Matrix strongest_groups(int head, std::span<const Region> bands,
@@ -175,7 +184,7 @@ private:
                            to.parts.block(row, first, rows.rows, count),
                            std::span(to.smallest).subspan(static_cast<std::size_t>(row)));
             if (to.open.size() > 0)
-                count_open(view_of(std::as_const(x)), covered,
+                count_open(view_of(std::as_const(x)), covered, kept_level_,
                            to.open.block(row / group, first, pooled(rows.rows, kept_level_), count));
         });
     }
@@ -231,18 +240,19 @@ private:
                });
     }
 
-    void count_open(ConstMatrixView x, Coverage covered, Strided open) const {
+    /// Adds the open cells of each block of 2^level × 2^level.
+    static void count_open(ConstMatrixView x, Coverage covered, int level, Strided open) {
         if (covered != Coverage::all) {
             for (Eigen::Index i = 0; i < x.rows(); ++i)
                 for (Eigen::Index j = 0; j < x.cols(); ++j)
-                    open(i >> kept_level_, j >> kept_level_) += x(i, j) != k_closed;
+                    open(i >> level, j >> level) += x(i, j) != k_closed;
             return;
         }
-        const Eigen::Index side = Eigen::Index{1} << kept_level_;
+        const Eigen::Index side = Eigen::Index{1} << level;
         for (Eigen::Index p = 0; p < open.rows(); ++p)
             for (Eigen::Index q = 0; q < open.cols(); ++q)
-                open(p, q) = static_cast<float>(std::min(side, x.rows() - p * side) *
-                                                std::min(side, x.cols() - q * side));
+                open(p, q) += static_cast<float>(std::min(side, x.rows() - p * side) *
+                                                 std::min(side, x.cols() - q * side));
     }
 
     /// NaN if a column contains one.

@@ -122,6 +122,26 @@ TEST_F(DocumentTest, AHeadOfFewCellsIsThereInTheFrameInWhichItIsChosen) {
     EXPECT_TRUE(weights.known_mean());
 }
 
+TEST_F(DocumentTest, WhatTheOpenViewFindsInATraceIsThereInTheFrameOfTheChange) {
+    document.share_cpu_with_drawing();
+    settle();
+    std::int64_t seed = 0;
+    const auto open = [&](ViewKind view) {
+        document.change([&](Session& s) { s.presentation.view = view; });
+        settle();
+        set([&](Experiment& e) { e.weights.seed = ++seed; });
+        document.update();
+        ASSERT_FALSE(document.stale());
+    };
+    open(ViewKind::heads);
+    EXPECT_EQ(document.survey()->of.trace, document.trace());
+    open(ViewKind::lines);
+    EXPECT_EQ(document.lines()->of.trace, document.trace());
+    pin(document.session().experiment);
+    open(ViewKind::compare);
+    EXPECT_EQ(document.comparison()->of.b.trace, document.trace());
+}
+
 TEST_F(DocumentTest, MeansAreComputedWhenTheyAreChosen) {
     set([](Experiment& e) {
         e.attention.heads = 2;

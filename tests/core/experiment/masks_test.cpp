@@ -36,5 +36,27 @@ TEST(MasksTest, EveryKindCanBeWrittenAndIsInTheListOfArguments) {
     }
 }
 
+TEST(MasksTest, CoverageOfARegionIsExactForEveryRule) {
+    for (const char* text : {"causal", "valid:7", "valid:2,9,0,4,4,8,1,3,12,5,6,7", "window:2,3",
+                             "window:0,0", "dilated:1", "dilated:3", "dilated:5", "prefix:4", "prefix:0"}) {
+        const MaskRule rule = parse_mask_rule(text);
+        for (int row = 0; row < 12; ++row)
+            for (int column = 0; column < 12; ++column)
+                for (int rows = 1; row + rows <= 12; ++rows)
+                    for (int columns = 1; column + columns <= 12; ++columns) {
+                        int open = 0;
+                        for (int i = row; i < row + rows; ++i)
+                            for (int j = column; j < column + columns; ++j)
+                                open += mask_kind(rule.kind).open(rule, i, j);
+                        const Coverage expected = open == 0                ? Coverage::none
+                                                  : open == rows * columns ? Coverage::all
+                                                                           : Coverage::some;
+                        const Region region{row, column, rows, columns};
+                        EXPECT_EQ(mask_kind(rule.kind).coverage(rule, region), expected)
+                            << text << " " << row << " " << column << " " << rows << " " << columns;
+                    }
+    }
+}
+
 }  // namespace
 }  // namespace attnscope

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <atomic>
 #include <cmath>
 #include <limits>
 #include <stop_token>
@@ -13,34 +12,15 @@
 #include "core/canceled.h"
 #include "core/cpu/row_blocks.h"
 #include "core/error.h"
-#include "core/experiment/masks.h"
-#include "core/graph/stage_table.h"
-#include "core/mechanism/evaluate.h"
 #include "tests/gpu_fixture.h"
-#include "tests/sanitized.h"
+#include "tests/on_demand.h"
 
 namespace attnscope {
 namespace {
 
+using test::card, test::expect_equal, test::k_all, test::masked, test::sentence_of, test::tolerance;
+
 constexpr float k_infinity = std::numeric_limits<float>::infinity();
-
-/// Every stage of pairs on demand, however small, and on a card that may compute them.
-constexpr OnDemandSizes k_all{.most_cells = 0, .kept_cells = 12, .least_cells_on_card = 0};
-
-Experiment sentence_of(int tokens) {
-    Experiment e;
-    e.input.text.clear();
-    for (int i = 0; i < tokens; ++i) e.input.text += "w" + std::to_string(i * 7 % 31) + " ";
-    e.attention.scale = {Scale::Kind::sqrt};
-    e.attention.projection = Projection::xavier;
-    return e;
-}
-
-Experiment masked(int tokens, const std::vector<const char*>& rules) {
-    Experiment e = sentence_of(tokens);
-    for (const char* rule : rules) e.weighting.mask.push_back(parse_mask_rule(rule));
-    return e;
-}
 
 /// Experiments with settings that compute cells differently, by what they have.
 std::vector<std::pair<std::string, Experiment>> experiments() {
@@ -86,30 +66,6 @@ std::vector<std::pair<std::string, Experiment>> experiments() {
     broken.weighting.mask.push_back(parse_mask_rule("causal"));
     with("NaN", broken);
     return all;
-}
-
-/// What rounding may change: sums are taken in another order, and a softmax raises the rounding of its
-/// scores to the power. A card has its own exponentials: the reference's promise for it is 1e-5.
-float tolerance(const Trace& trace, BackendKind backend) {
-    const ValueRange& scores = trace.find("scores"_stage)->buffer.range();
-    return (backend == BackendKind::gpu ? 1e-5F : 4e-6F) * std::max(1.0F, scores.magnitude());
-}
-
-void expect_equal(float expected, float actual, float tolerance, const std::string& where) {
-    if (std::isnan(expected))
-        EXPECT_TRUE(std::isnan(actual)) << where << ": " << actual;
-    else if (std::isinf(expected))
-        EXPECT_EQ(expected, actual) << where;
-    else
-        EXPECT_NEAR(expected, actual, tolerance * std::max(1.0F, std::abs(expected))) << where;
-}
-
-/// The card; nullptr, and why, where there is none, or under the thread sanitizer, which does not know the
-/// locks of a software renderer.
-GpuBackend* card(std::string* why) {
-    if (!test::k_thread_sanitized) return test::shared_gpu(why);
-    *why = "the thread sanitizer looks at our own threads";
-    return nullptr;
 }
 
 /// On the CPU, and on the card.
@@ -517,96 +473,6 @@ TEST(OnDemandTest, ALargeTraceIsNotCopiedToMemory) {
     }
 }
 
-/// Asks another one, counts what it computes, and fails when it is told to.
-class CountedRegions : public RegionBackend {
-public:
-    explicit CountedRegions(std::shared_ptr<RegionBackend> card) : card_(std::move(card)) {}
-    bool computes(const Op& op) const override { return !card_ || card_->computes(op); }
-    std::shared_ptr<const DeviceValues> region(const Op& op, const op::RegionWork& in) override {
-        ++asked;
-        if (!card_ || fails) throw Error(ErrorKind::backend, "the card was pulled out");
-        return card_->region(op, in);
-    }
-    Matrix blocks(const DeviceValues& cells, BlockFact fact, int rows, int columns) override {
-        if (fails_at_blocks) throw Error(ErrorKind::too_large, "the card is full");
-        return card_->blocks(cells, fact, rows, columns);
-    }
-
-    std::atomic<int> asked = 0;
-    bool fails = false, fails_at_blocks = false;
-
-private:
-    const std::shared_ptr<RegionBackend> card_;
-};
-
-class RegionsAlone : public Backend {
-public:
-    explicit RegionsAlone(std::shared_ptr<CountedRegions> regions) : regions_(std::move(regions)) {}
-    std::string card() const override { return "regions"; }
-    bool computes(const Op&) const override { return false; }
-    std::shared_ptr<const DeviceValues> compute(const Op&, std::span<const Buffer* const>,
-                                                std::stop_token) override {
-        return nullptr;
-    }
-    std::shared_ptr<RegionBackend> regions() const override { return regions_; }
-    std::size_t memory() const override { return 0; }
-
-private:
-    const std::shared_ptr<CountedRegions> regions_;
-};
-
-TEST(OnDemandGpuTest, TheCardComputesLargeRegionsOfScoresToWeights) {
-    std::string why;
-    GpuBackend* const gpu = card(&why);
-    if (!gpu) GTEST_SKIP() << why;
-    const auto regions = std::make_shared<CountedRegions>(gpu->regions());
-    RegionsAlone backend(regions);
-    const Trace trace =
-        evaluate(masked(300, {"causal"}), {},
-                 {.backend = &backend,
-                  .on_demand = {.most_cells = 0, .kept_cells = 400, .least_cells_on_card = 300 * 20}});
-    const Region whole{0, 0, 300, 300}, small{0, 0, 19, 200};
-    for (const std::string_view name : {"scores", "scaled", "masked", "weights"}) {
-        const OnDemandValues& values = *trace.find_named(name)->buffer.on_demand();
-        const auto asked = [&](const auto& work) {
-            const int before = regions->asked;
-            work();
-            return regions->asked - before;
-        };
-        Matrix out(19, 200);
-        EXPECT_EQ(asked([&] { values.read(0, small, {out.data(), 19, 200}); }), 0) << name;
-        EXPECT_GT(asked([&] { values.tile(0, 0, Pool::dominant, whole, {}); }), 0) << name;
-        EXPECT_GT(asked([&] { values.tile(0, 1, Pool::mean, {0, 0, 150, 150}, {}); }), 0) << name;
-        EXPECT_GT(asked([&] { values.survey(0, {}, {}); }), 0) << name;
-    }
-}
-
-TEST(OnDemandGpuTest, WhereTheCardFailsTheProcessorComputes) {
-    const Experiment e = masked(60, {"causal"});
-    const Trace whole = evaluate(e);
-    std::string why;
-    GpuBackend* const gpu = card(&why);
-    for (const bool at_blocks : {false, true}) {
-        if (at_blocks && !gpu) continue;  // no card whose regions could be pooled
-        const auto regions = std::make_shared<CountedRegions>(gpu ? gpu->regions() : nullptr);
-        regions->fails = !at_blocks;
-        regions->fails_at_blocks = at_blocks;
-        RegionsAlone backend(regions);
-        const Trace trace = evaluate(e, {}, {.backend = &backend, .on_demand = k_all});
-        for (const std::string_view name : {"scores", "weights"}) {
-            const Stage& expected = *whole.find_named(name);
-            const OnDemandValues& actual = *trace.find_named(name)->buffer.on_demand();
-            const float near = tolerance(whole, BackendKind::gpu);
-            EXPECT_NEAR(actual.range(0).max, expected.buffer.range(0).max, near) << name;
-            const Matrix tile = actual.tile(0, 0, Pool::mean, {0, 0, 60, 60}, {});
-            for (int i = 0; i < 60; ++i)
-                for (int j = 0; j <= i; ++j)
-                    EXPECT_NEAR(tile(i, j), expected.buffer.at(0, i, j), near) << name << i << " " << j;
-        }
-        EXPECT_GT(regions->asked, 0);
-    }
-}
-
 TEST(OnDemandTest, WhatNeedsEveryPairAtOnceIsRefused) {
     Experiment e = sentence_of(12);
     e.weighting.normalizer = Normalization::sparsemax;
@@ -634,71 +500,6 @@ TEST(OnDemandTest, WhatNeedsEveryPairAtOnceIsRefused) {
     EXPECT_NE(problem(e), "");
     e.weighting.normalizer = Normalization::local_m;
     EXPECT_NE(problem(e), "");
-}
-
-TEST(MaskRegionTest, CoverageIsExactForEveryRule) {
-    for (const char* text : {"causal", "valid:7", "valid:2,9,0,4,4,8,1,3,12,5,6,7", "window:2,3",
-                             "window:0,0", "dilated:1", "dilated:3", "dilated:5", "prefix:4", "prefix:0"}) {
-        const MaskRule rule = parse_mask_rule(text);
-        for (int row = 0; row < 12; ++row)
-            for (int column = 0; column < 12; ++column)
-                for (int rows = 1; row + rows <= 12; ++rows)
-                    for (int columns = 1; column + columns <= 12; ++columns) {
-                        int open = 0;
-                        for (int i = row; i < row + rows; ++i)
-                            for (int j = column; j < column + columns; ++j)
-                                open += mask_kind(rule.kind).open(rule, i, j);
-                        const Coverage expected = open == 0                ? Coverage::none
-                                                  : open == rows * columns ? Coverage::all
-                                                                           : Coverage::some;
-                        const Region region{row, column, rows, columns};
-                        EXPECT_EQ(mask_kind(rule.kind).coverage(rule, region), expected)
-                            << text << " " << row << " " << column << " " << rows << " " << columns;
-                    }
-    }
-}
-
-TEST(OnDemandCardTest, ACardThatFailsInARegionIsReportedAndNotAskedAgain) {
-    std::string why;
-    if (!test::shared_gpu(&why)) GTEST_SKIP() << why;
-    bool fails = false;
-    int asked = 0;
-    GpuBackend card(make_egl_context(true), {.allocate = [&](std::size_t numbers) {
-                        ++asked;
-                        if (fails) throw Error(ErrorKind::backend, "the driver fails");
-                        return exact_room(numbers);
-                    }});
-    const Experiment e = sentence_of(45);
-    const EvaluateOptions options{.backend = &card, .on_demand = k_all};
-    const Trace trace = evaluate(e, {}, options), truth = evaluate(e);
-    const Matrix context = truth.find("context"_stage)->buffer.host().head(0);
-    const auto cells = [](const Trace& of, int first) -> Matrix {
-        const Buffer& scores = of.find("scores"_stage)->buffer;
-        Matrix x(20, 31);
-        if (!scores.on_demand()) return scores.head(0).block(first, 0, 20, 31);
-        scores.on_demand()->read(0, {first, 0, 20, 31}, {x.data(), x.rows(), x.cols()});
-        return x;
-    };
-    EXPECT_TRUE(cells(trace, 0).isApprox(cells(truth, 0), 1e-5f));
-    EXPECT_EQ(card.complaint(), "");
-    fails = true;
-    EXPECT_TRUE(cells(trace, 9).isApprox(cells(truth, 9), 1e-5f));
-    // The first region's room was kept, so another size is asked for.
-    Matrix wide(44, 45);
-    trace.find("scores"_stage)->buffer.on_demand()->read(0, {0, 0, 44, 45}, {wide.data(), 44, 45});
-    EXPECT_TRUE(wide.isApprox(truth.find("scores"_stage)->buffer.head(0).topRows(44), 1e-5f));
-    EXPECT_EQ(card.complaint(), "the driver fails (computing parts of stages on the CPU)");
-    Matrix sums(45, context.cols());
-    trace.find("context"_stage)
-        ->buffer.on_demand()
-        ->read(0, {0, 0, 45, static_cast<int>(context.cols())}, {sums.data(), 45, sums.cols()});
-    EXPECT_TRUE(sums.isApprox(context, 1e-5f));
-    const int before = asked;
-    trace.find("scores"_stage)->buffer.on_demand()->read(0, {0, 0, 43, 45}, {wide.data(), 43, 45});
-    EXPECT_EQ(asked, before);
-    fails = false;
-    const Trace again = evaluate(e, {}, options);
-    EXPECT_EQ(card.complaint(), "") << "another trace asks it again";
 }
 
 }  // namespace
