@@ -69,6 +69,8 @@ void sums_of_weights(std::span<const RowSum> rows, ConstMatrixView x, int level,
 void softmax_groups(ConstMatrixView x, int group, Strided largest, Strided sums, std::span<float> smallest);
 /// x = exp(x − largest), which none exceeds; as accurate as softmax_rows().
 void exponentials(std::span<float> x, float largest);
+/// Adds the cells of x that are not −∞, and how many these are, column by column.
+void add_open(std::span<const float> x, std::span<float> sums, std::span<float> counts);
 /// Raises `largest` and lowers `smallest` to the cells of x that are not −∞, column by column; a NaN in
 /// `largest` stays.
 void widen(std::span<const float> x, std::span<float> largest, std::span<float> smallest);

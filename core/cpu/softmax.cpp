@@ -360,6 +360,10 @@ bool softmax_finite_groups(int group, const float* x, Eigen::Index groups, float
     }
 }
 
+/// a = max(a, b), which is NaN where either is.
+inline void enlarge_or_nan(float& a, float b) { a = b > a || b != b ? b : a; }
+inline void enlarge_or_nan(Vector& a, const Vector& b) { a = ((b > a) | (b != b)) ? b : a; }
+
 }  // namespace
 
 void strongest_weights(std::span<const RowSum> rows, ConstMatrixView x, int level, MatrixView out) {
@@ -372,13 +376,18 @@ void strongest_weights(std::span<const RowSum> rows, ConstMatrixView x, int leve
             const float* const cells = x.row(i).data();
             const float most = row.largest, log_sum = static_cast<float>(std::log(row.sum));
             // Of a row whose largest cell is not finite, each open one is NaN.
-            const bool is_known = std::isfinite(most);
-            for (std::size_t j = 0; is_known && j < largest.size(); ++j) {
-                const float value = (cells[j] - most) - log_sum;
-                largest[j] = value > largest[j] || value != value ? value : largest[j];
+            if (!std::isfinite(most)) {
+                for (std::size_t j = 0; j < largest.size(); ++j)
+                    if (cells[j] != -k_infinity) largest[j] = k_nan;
+                continue;
             }
-            for (std::size_t j = 0; !is_known && j < largest.size(); ++j)
-                if (cells[j] != -k_infinity) largest[j] = k_nan;
+            std::size_t j = 0;
+            for (; largest.size() - j >= k_width; j += k_width) {
+                Vector top = read(&largest[j]);
+                enlarge_or_nan(top, (read(cells + j) - most) - log_sum);
+                write(top, &largest[j]);
+            }
+            for (; j < largest.size(); ++j) enlarge_or_nan(largest[j], (cells[j] - most) - log_sum);
         }
         for (Eigen::Index q = 0; q < out.cols(); ++q) {
             const Eigen::Index first = q << level,
@@ -455,12 +464,35 @@ void softmax_groups(ConstMatrixView x, int group, Strided largest, Strided sums,
     }
 }
 
+void add_open(std::span<const float> x, std::span<float> sums, std::span<float> counts) {
+    const auto n = static_cast<Eigen::Index>(x.size());
+    Eigen::Index j = 0;
+    for (; n - j >= k_width; j += k_width) {  // GCC makes a branch of each number
+        const Vector cells = read(x.data() + j);
+        const auto is_open = cells != -k_infinity;
+        write(read(sums.data() + j) + (is_open ? cells : Vector{}), sums.data() + j);
+        write(read(counts.data() + j) + (is_open ? Vector{} + 1.0f : Vector{}), counts.data() + j);
+    }
+    for (auto i = static_cast<std::size_t>(j); i < x.size(); ++i) {
+        if (x[i] == -k_infinity) continue;
+        sums[i] += x[i];
+        ++counts[i];
+    }
+}
+
 void widen(std::span<const float> x, std::span<float> largest, std::span<float> smallest) {
-    for (std::size_t j = 0; j < x.size(); ++j) {
-        const float value = x[j];
-        largest[j] = value > largest[j] || value != value ? value : largest[j];
-        const float open = value == -k_infinity ? k_infinity : value;
-        smallest[j] = open < smallest[j] ? open : smallest[j];
+    std::size_t j = 0;
+    for (; x.size() - j >= k_width; j += k_width) {
+        const Vector cells = read(&x[j]);
+        Vector top = read(&largest[j]);
+        enlarge_or_nan(top, cells);
+        write(top, &largest[j]);
+        const Vector low = read(&smallest[j]), open = cells == -k_infinity ? Vector{} + k_infinity : cells;
+        write(open < low ? open : low, &smallest[j]);
+    }
+    for (; j < x.size(); ++j) {
+        enlarge_or_nan(largest[j], x[j]);
+        if (x[j] != -k_infinity && x[j] < smallest[j]) smallest[j] = x[j];
     }
 }
 

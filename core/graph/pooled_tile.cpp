@@ -16,34 +16,21 @@ float strongest(float largest, float smallest) {
     return std::isfinite(largest) ? dominant(largest, smallest) : largest;
 }
 
-/// Adds the cells of a row that are not −∞, column by column.
-void add_open(const float* x, std::span<float> sums, std::span<float> counts) {
-    for (std::size_t j = 0; j < sums.size(); ++j) {
-        const bool open = x[j] != k_nothing;
-        sums[j] += open ? x[j] : 0.0F;
-        counts[j] += open ? 1.0F : 0.0F;
-    }
-}
-
 }  // namespace
 
 void pool_dominant(ConstMatrixView x, int level, Strided out) {
     const auto columns = static_cast<std::size_t>(x.cols());
-    std::vector<float> largest(columns), smallest(columns);
+    const Eigen::Index side = Eigen::Index{1} << level;
+    Eigen::RowVectorXf largest(x.cols()), smallest(x.cols());
     for (Eigen::Index p = 0; p < out.rows(); ++p) {
-        std::ranges::fill(largest, k_nothing);
-        std::ranges::fill(smallest, -k_nothing);
+        largest.setConstant(k_nothing);
+        smallest.setConstant(-k_nothing);
         for (Eigen::Index i = p << level; i < std::min((p + 1) << level, x.rows()); ++i)
-            widen({x.row(i).data(), columns}, largest, smallest);
+            widen({x.row(i).data(), columns}, {largest.data(), columns}, {smallest.data(), columns});
         for (Eigen::Index q = 0; q < out.cols(); ++q) {
-            float high = k_nothing, low = -k_nothing;
-            const auto first = static_cast<std::size_t>(q << level),
-                       end = std::min(static_cast<std::size_t>((q + 1) << level), columns);
-            for (std::size_t j = first; j < end; ++j) {
-                widen({&largest[j], 1}, {&high, 1}, {&low, 1});
-                low = std::min(low, smallest[j]);
-            }
-            out(p, q) = strongest(high, low);
+            const Eigen::Index first = q << level, width = std::min(side, x.cols() - first);
+            out(p, q) = strongest(largest.segment(first, width).maxCoeff<Eigen::PropagateNaN>(),
+                                  smallest.segment(first, width).minCoeff());
         }
     }
 }
@@ -52,18 +39,19 @@ PooledTotals::PooledTotals(Eigen::Index rows, Eigen::Index columns)
     : sum(Matrix::Zero(rows, columns)), count(Matrix::Zero(rows, columns)) {}
 
 void PooledTotals::add(ConstMatrixView x, int level, Eigen::Index row, Eigen::Index column) {
-    const auto columns = static_cast<std::size_t>(x.cols());
     // Of the block's rows in each column first: a block of 2^16 cells added up one by one would lose digits.
-    std::vector<float> sums(columns), counts(columns);
-    for (Eigen::Index first = 0; first < x.rows(); first += Eigen::Index{1} << level, ++row) {
-        std::ranges::fill(sums, 0);
-        std::ranges::fill(counts, 0);
-        for (Eigen::Index i = first; i < std::min(first + (Eigen::Index{1} << level), x.rows()); ++i)
-            add_open(x.row(i).data(), sums, counts);
-        for (std::size_t j = 0; j < columns; ++j) {
-            const Eigen::Index block = column + static_cast<Eigen::Index>(j >> level);
-            sum(row, block) += sums[j];
-            count(row, block) += counts[j];
+    Eigen::RowVectorXf sums(x.cols()), counts(x.cols());
+    const auto columns = static_cast<std::size_t>(x.cols());
+    const Eigen::Index side = Eigen::Index{1} << level;
+    for (Eigen::Index first = 0; first < x.rows(); first += side, ++row) {
+        sums.setZero();
+        counts.setZero();
+        for (Eigen::Index i = first; i < std::min(first + side, x.rows()); ++i)
+            add_open({x.row(i).data(), columns}, {sums.data(), columns}, {counts.data(), columns});
+        for (Eigen::Index left = 0, block = column; left < x.cols(); left += side, ++block) {
+            const Eigen::Index width = std::min(side, x.cols() - left);
+            sum(row, block) += sums.segment(left, width).sum();
+            count(row, block) += counts.segment(left, width).sum();
         }
     }
 }

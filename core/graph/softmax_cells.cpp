@@ -12,9 +12,6 @@
 namespace attnscope {
 namespace {
 
-/// Rows whose scores, by as many columns as are computed at once, stay in a core's own cache.
-constexpr int k_rows_in_cache = 128;
-
 /// The weights of a softmax over the keys. A row's sum is found when a part of the row is read first, or for
 /// all rows by the survey, which sees each score once.
 class SoftmaxCells : public StageCells {
@@ -68,22 +65,14 @@ protected:
                    Eigen::Index column) const override {
         if (add_cells_on_card(head, cells, level, tile, row, column)) return;
         if (level == 0) return SurveyedCells::add_cells(head, cells, x, level, tile, row, column);
-        x.resize(cells.rows, cells.columns);
-        buffers_[0]->read(head, cells, view_of(x));
-        const ConstMatrixView scores = view_of(std::as_const(x));
-        const std::vector<RowSum> rows = row_sums(head, cells.row, cells.rows);
-        Matrix blocks(pooled(cells.rows, level), pooled(cells.columns, level));
-        const auto of_tile = [&](Matrix& all) {
-            return all.block(row, column, blocks.rows(), blocks.cols());
-        };
-        if (tile.pool == Pool::dominant) {
-            strongest_weights(rows, scores, level, view_of(blocks));
-            of_tile(tile.dominant) = blocks;
-            return;
-        }
-        sums_of_weights(rows, scores, level, view_of(blocks));
-        of_tile(tile.totals.sum) += blocks;
-        count_open(scores, coverage(head, cells), level, of_tile(tile.totals.count));
+        const std::vector<RowSum> sums = row_sums(head, cells.row, cells.rows);
+        for_each_part(cells, std::max(k_rows_in_cache, 1 << level), cells.columns, [&](const Region& part) {
+            const int first = part.row - cells.row;
+            x.resize(part.rows, part.columns);
+            buffers_[0]->read(head, part, view_of(x));
+            add_weights(std::span(sums).subspan(static_cast<std::size_t>(first)), view_of(std::as_const(x)),
+                        coverage(head, part), level, tile, row + (first >> level), column);
+        });
     }
 
     Matrix strongest_groups(int head, std::span<const Region> bands,
@@ -238,6 +227,23 @@ private:
                        to.open.middleCols(first, count) = card_->blocks(*x, BlockFact::count, group, group);
                    return true;
                });
+    }
+
+    /// Adds the weights of these scores, whose first block is (row, column) of the tile.
+    static void add_weights(std::span<const RowSum> sums, ConstMatrixView scores, Coverage covered, int level,
+                            PooledTile& tile, Eigen::Index row, Eigen::Index column) {
+        Matrix blocks(pooled(scores.rows(), level), pooled(scores.cols(), level));
+        const auto of_tile = [&](Matrix& all) {
+            return all.block(row, column, blocks.rows(), blocks.cols());
+        };
+        if (tile.pool == Pool::dominant) {
+            strongest_weights(sums, scores, level, view_of(blocks));
+            of_tile(tile.dominant) = blocks;
+            return;
+        }
+        sums_of_weights(sums, scores, level, view_of(blocks));
+        of_tile(tile.totals.sum) += blocks;
+        count_open(scores, covered, level, of_tile(tile.totals.count));
     }
 
     /// Adds the open cells of each block of 2^level × 2^level.

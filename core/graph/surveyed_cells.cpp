@@ -257,10 +257,12 @@ PooledTile SurveyedCells::made_tile(int head, int level, Pool pool, const Region
 
 void SurveyedCells::add_cells(int head, const Region& cells, Matrix& x, int level, PooledTile& tile,
                               Eigen::Index row, Eigen::Index column) const {
-    x.resize(cells.rows, cells.columns);
-    read(head, cells, view_of(x));
-    close(head, cells, x);
-    tile.add(view_of(std::as_const(x)), level, row, column);
+    for_each_part(cells, std::max(k_rows_in_cache, 1 << level), cells.columns, [&](const Region& part) {
+        x.resize(part.rows, part.columns);
+        read(head, part, view_of(x));
+        close(head, part, x);
+        tile.add(view_of(std::as_const(x)), level, row + ((part.row - cells.row) >> level), column);
+    });
 }
 
 void SurveyedCells::close(int head, const Region& region, Matrix& x) const {

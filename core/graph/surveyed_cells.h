@@ -23,6 +23,8 @@ namespace attnscope {
 inline constexpr float k_closed = -std::numeric_limits<float>::infinity();
 /// Rows whose cells are computed at once, and stay in the cache until they are pooled.
 inline constexpr int k_task_rows = 512;
+/// Rows whose cells, by as many columns as are computed at once, stay in a core's own cache.
+inline constexpr int k_rows_in_cache = 128;
 
 /// How many blocks of 2^level cells so many cells take.
 inline int pooled(int size, int level) { return static_cast<int>(((std::int64_t{size} - 1) >> level) + 1); }

@@ -8,6 +8,7 @@
 #include <limits>
 #include <mutex>
 #include <random>
+#include <span>
 #include <stdexcept>
 #include <stop_token>
 #include <thread>
@@ -459,6 +460,43 @@ TEST(KernelsTest, BlocksOfWeightsAreSummedAndTheStrongestFound) {
                         EXPECT_NEAR(strongest(p, q), block.maxCoeff(), 16 * 0x1p-24);
                 }
         }
+}
+
+TEST(KernelsTest, ColumnsArePooledFromTheirOpenCells) {
+    for (const int n : k_odd_sizes) {
+        Matrix x = random_matrix(7, n, 6, 3);
+        for (int j = 0; j < n; j += 2) x(j % 7, j) = -k_infinity;
+        if (n > 2) x.col(n / 2).setConstant(-k_infinity);
+        x(3, n - 1) = k_nan;
+        const auto columns = static_cast<std::size_t>(n);
+        std::vector<float> sums(columns), counts(columns), largest(columns, -k_infinity),
+            smallest(columns, k_infinity);
+        for (int i = 0; i < 7; ++i) {
+            const std::span<const float> row(x.row(i).data(), columns);
+            add_open(row, sums, counts);
+            widen(row, largest, smallest);
+        }
+        for (int j = 0; j < n; ++j) {
+            SCOPED_TRACE(testing::Message() << n << " columns, " << j);
+            float sum = 0, count = 0, most = -k_infinity, least = k_infinity;
+            for (const float cell : x.col(j)) {
+                if (cell == -k_infinity) continue;
+                sum += cell;
+                ++count;
+                most = std::max(most, cell);
+                least = std::min(least, cell);
+            }
+            const auto at = static_cast<std::size_t>(j);
+            EXPECT_EQ(counts[at], count);
+            if (j == n - 1) {
+                EXPECT_TRUE(std::isnan(sums[at]) && std::isnan(largest[at]));
+                continue;
+            }
+            EXPECT_EQ(sums[at], sum);
+            EXPECT_EQ(largest[at], most);
+            EXPECT_EQ(smallest[at], least);
+        }
+    }
 }
 
 TEST(KernelsTest, ASumOverOpenCellsTakesNothingFromClosedOnes) {
