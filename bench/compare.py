@@ -104,7 +104,6 @@ class Run:
             raise SystemExit(f"attnscope {' '.join(arguments)}: failed")
         return {"memory_mb": used.ru_maxrss / 1024}
 
-    @functools.cache
     def ask(self, program, *rest):
         *arguments, line = rest
         key = (program, *arguments)
@@ -120,6 +119,8 @@ class Run:
             return None
         answer = peer.stdout.readline()
         return [float(each) for each in answer.split()] if answer else None
+
+    answer = functools.cache(ask)
 
 
 @functools.cache
@@ -200,7 +201,7 @@ def works():
         session = ("--dim", str(d), "--heads", str(heads), *(("--text", WORDS(n)) if n > 8 else ()))
         for view in ("pipeline", "heads", "lines"):
             for figure, unit in (("change_to_picture_ms", "ms"), ("frames_to_picture", "frames")):
-                yield Work(f"window {n} × {d}, heads {heads}, {view}: dragged seed to picture",
+                yield Work(f"window {n} × {d}, heads {heads}, {view}: dragged seed to picture, {unit}",
                            (figure_of, "window", figure, "drag-seed", changes, "--view", view, *session), unit,
                            Goal(*goal[:2]) if goal[2] == unit else None)
     for name, action, changes, arguments in ACTIONS:
@@ -223,8 +224,8 @@ def works():
                    bound and Goal("most", bound), once=True)
     yield Work("book: memory of the window, 8 heads, after the overview", (figure_of, "window", "resident_mb", "overview", 1, *IN_BOOK, "--heads", "8"),
                "MiB", Goal("most", 2000), once=True)
-    yield Work("book: most memory of a picture of 8 heads, causal",
-               (figure_of, "command", "memory_mb", "render", *IN_BOOK, "--heads", "8", "--mask", "causal", "--stage", "weights", "--format", "png"),
+    yield Work("book: most memory of pictures of 8 heads, causal",
+               (figure_of, "command", "memory_mb", "render", *IN_BOOK, "--heads", "8", "--head", "all", "--mask", "causal", "--stage", "weights", "--format", "png"),
                "MiB", Goal("most", 2000), once=True)
     # One process for all of them, as each needs the overview.
     for shown in ("weights_strongest", "weights_mean", "scores_strongest", "scores_mean"):
@@ -285,7 +286,7 @@ def main():
         ours, theirs = [], []
         for run in runs[:1] if work.once else runs:
             ours.append(function(run, *arguments))
-            answer = run.ask(*work.theirs) if work.theirs else None
+            answer = run.answer(*work.theirs) if work.theirs else None
             theirs.append(answer and answer[work.their_figure])
         print(row(work, ours, theirs), flush=True)
         kept.append({"work": work.name, "unit": work.unit, "peer": work.peer, "ours": ours, "theirs": theirs})

@@ -321,6 +321,7 @@ int render(Arguments& arguments) {
     request.chosen = session.presentation.stage;
     request.gradients = session.presentation.gradients;
     request.compose = session.presentation.compose;
+    request.keeps_few_surveys = true;
     if (arguments.film > 0) return render_film(arguments, session, request);
     if (request.compose == Compose::film)
         throw UsageError("--compose film: a film has several frames: set their number with --film");
@@ -361,7 +362,14 @@ int print_trace(Arguments& arguments) {
     const Trace trace = checked_trace(given, start, session, request, options);
     arguments.trace_how.report();
     report_unused(given, session);
-    write_file("-", trace_json(trace, names_to_print(trace, request), head));
+    const std::vector<std::string> names = names_to_print(trace, request);
+    const std::optional<Region> region = given.gives("region") ? session.presentation.region : std::nullopt;
+    if (const std::vector<std::string> left_out = names_left_out(trace, names, region); !left_out.empty())
+        print_error(
+            fmt::format("the numbers of {} are left out, as there are too many: choose some pairs with "
+                        "--region, or write a stage with render --format npy",
+                        fmt::join(left_out, ", ")));
+    write_file("-", trace_json(trace, names, head, region));
     return 0;
 }
 

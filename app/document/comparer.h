@@ -1,4 +1,4 @@
-// The thread that compares the pinned experiment (A) with the live one (B), so that the window never waits:
+// The thread that compares the pinned experiment (A) with the live one (B), so that the window need not wait:
 // core/picture/difference.h matches rows and columns by their words and subtracts.
 #pragma once
 

@@ -410,7 +410,18 @@ void Document::overview() {
         overview_maker_.forget();
         tile_maker_.begin_frame(false);
     }
-    if (tile_maker_.find({stage, head, TileRequest::What::preview})) overview_maker_.request({stage, head});
+    const bool is_canceled = without_overview_.lock() == stage && head_without_overview_ == head;
+    if (!is_canceled) without_overview_.reset();
+    if (!is_canceled && tile_maker_.find({stage, head, TileRequest::What::preview}))
+        overview_maker_.request({stage, head});
+}
+
+void Document::cancel_overview() {
+    const std::optional<OverviewRequest> asked = overview_maker_.asked();
+    if (!asked) return;
+    without_overview_ = asked->stage;
+    head_without_overview_ = asked->head;
+    overview_maker_.forget();
 }
 
 /// Requests the strongest links of the matrix in focus.
@@ -454,9 +465,21 @@ bool Document::next_update_waits() const {
     return just_changed_ && live && live->trace && patience_.will_wait();
 }
 
+void Document::wait_for_view(std::chrono::steady_clock::time_point deadline) {
+    const auto wait_for = [&](const auto& finder) {
+        if (finder.busy() && view_patience_.waits()) view_patience_.waited(finder.wait_until(deadline));
+    };
+    switch (session_.presentation.view) {
+        case ViewKind::heads: return wait_for(surveyor_);
+        case ViewKind::lines: return wait_for(line_finder_);
+        case ViewKind::compare: return wait_for(comparer_);
+        default: return;
+    }
+}
+
 bool Document::update() {
     const Slot* live = slot(SlotName::live);
-    const auto last = std::chrono::steady_clock::now() + longest_wait_;
+    const auto deadline = std::chrono::steady_clock::now() + longest_wait_;
     const bool waits = std::exchange(just_changed_, false) && live && live->trace && patience_.waits();
     const bool evaluated = waits && worker_.wait_for(SlotName::live, longest_wait_);
     if (waits) patience_.waited(evaluated);
@@ -475,9 +498,7 @@ bool Document::update() {
         prepare();
         ask_for_shown();
     }
-    if (evaluated && view_patience_.waits())
-        view_patience_.waited(comparer_.wait_until(last) && surveyor_.wait_until(last) &&
-                              line_finder_.wait_until(last));
+    if (evaluated) wait_for_view(deadline);
     overview();
     find_links();
     const bool compared = comparer_.update(), surveyed = surveyor_.update(), swept = sweeper_.update(),

@@ -72,6 +72,8 @@ public:
     const std::shared_ptr<const FoundLinks>& links() const { return link_finder_.known(); }
     /// Computes the visible parts of stages that are computed on demand.
     TileMaker& tiles() { return tile_maker_; }
+    /// Ends the overview: what is shown keeps its preview, until another stage or head was shown.
+    void cancel_overview();
     /// How much of the overview of the shown stage is computed, 0 … 1; nullopt: all, or it needs none.
     std::optional<double> overview_progress() const { return overview_maker_.progress(); }
     /// What is there of the shown stage; nullopt: it is in memory. A preview that is not there is asked for,
@@ -201,6 +203,8 @@ private:
     void close(SlotName name);
     void prepare();
     void show_pinned();
+    /// Waits for what the open view finds in a trace: scores of heads, lines, differences.
+    void wait_for_view(std::chrono::steady_clock::time_point deadline);
     void compare();
     void ask_for_shown();
     void survey_heads();
@@ -251,9 +255,9 @@ private:
     std::optional<int> going_to_;
     const Variation* variation_ = nullptr;  ///< of the run beside
     Worker worker_;
-    /// The frame after a change waits so long for what it asked for, also for the heads' scores, lines and
-    /// differences of the open view, so that it shows the result: up to some 512 tokens. Longer, the frame
-    /// itself would be missed. A CPU that also draws computes sooner if it draws none.
+    /// The frame after a change waits so long for what it asked for, so that it shows the result: up to some
+    /// 512 tokens. Longer, the frame itself would be missed. A CPU that also draws computes sooner if it
+    /// draws none.
     static constexpr std::chrono::milliseconds k_longest_wait{40}, k_longest_wait_if_cpu_draws{300};
     std::chrono::milliseconds longest_wait_ = k_longest_wait;
     Patience patience_, view_patience_;
@@ -262,6 +266,8 @@ private:
     Surveyor surveyor_;
     TileMaker tile_maker_;
     OverviewMaker overview_maker_;
+    std::weak_ptr<const Stage> without_overview_;  ///< and this head of it, whose overview was canceled
+    int head_without_overview_ = 0;
     Sweeper sweeper_;
     LineFinder line_finder_;
     LinkFinder link_finder_;

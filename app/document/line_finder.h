@@ -1,4 +1,4 @@
-// The thread that finds the lines from queries to keys, so that the window never waits.
+// The thread that finds the lines from queries to keys, so that the window need not wait.
 #pragma once
 
 #include <functional>

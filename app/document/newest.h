@@ -1,4 +1,4 @@
-// A thread that answers the newest of several requests, so that the window never waits. Comparer, Surveyor,
+// A thread that answers the newest of several requests, so that the window need not wait. Comparer, Surveyor,
 // LineFinder, LinkFinder, OverviewMaker, Sweeper, Gallery and Previewer are threads of this kind; the Worker,
 // which evaluates, the Trainer, which trains, and some others have their own.
 #pragma once
@@ -59,6 +59,7 @@ public:
         result_.reset();
         before_.reset();
         cancel_.request_stop();
+        changed_.notify_all();
     }
     /// Takes the newest result; true if there is one that was not taken yet.
     bool update() {
@@ -84,10 +85,12 @@ public:
         changed_.wait(lock, [&] { return !running_ && !asked_; });
     }
 
-    /// Waits until no request is pending, but not beyond `last`; false: one still is.
-    bool wait_until(std::chrono::steady_clock::time_point last) const {
+    /// Waits until no request is pending, but not beyond the deadline; false: one still is. What was
+    /// forgotten is not waited for.
+    bool wait_until(std::chrono::steady_clock::time_point deadline) const {
         std::unique_lock lock(mutex_);
-        return changed_.wait_until(lock, last, [&] { return !running_ && !asked_; });
+        return changed_.wait_until(lock, deadline,
+                                   [&] { return !asked_ && (!running_ || cancel_.stop_requested()); });
     }
 
 private:

@@ -1,4 +1,4 @@
-// The thread that scores every head (core/graph/head_scores.h), so that the window never waits.
+// The thread that scores every head (core/graph/head_scores.h), so that the window need not wait.
 #pragma once
 
 #include <functional>

@@ -237,8 +237,19 @@ void status_bar(Desk& desk, const Ui& ui, const Area& area, ActionContext& conte
         tooltip(ui, stage_times_text(*trace));
     }
     if (desk.document.busy()) item("computing…", ui.theme.accent);
-    if (const auto part = desk.document.overview_progress())
+    if (const auto part = desk.document.overview_progress()) {
+        const float before = x;
         item(fmt::format("overview {:.0f} %", *part * 100), ui.theme.accent);
+        if (x > before && x + ui.px(58) < end) {
+            ImGui::SetCursorScreenPos({x - ui.px(24), area.min.y + ui.px(1)});
+            if (small_button(
+                    ui, "cancel overview", "Cancel",
+                    "Stop computing the overview and keep its preview, until another stage or head is shown",
+                    ui.px(58)))
+                desk.document.cancel_overview();
+            x += ui.px(58);
+        }
+    }
     if (trace) item(warnings(*trace, desk.document.presentation()), ui.theme.warning);
     if (const float room = end - x; room > ui.px(60))
         draw_text(list, ui.fonts.caption, {x, y}, ink(ui.theme.secondary), desk.state.notice.text,

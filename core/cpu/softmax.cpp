@@ -406,7 +406,7 @@ void add_exponentials(const float* x, float largest, float factor, std::span<flo
     const auto n = static_cast<Eigen::Index>(sums.size());
     const auto nonpositive = [&](Vector cells) {
         cells -= largest;
-        return cells < 0.0f ? cells : Vector{};
+        return cells > 0.0f ? Vector{} : cells;  // a NaN stays
     };
     Eigen::Index j = 0;
     for (Vector cells[k_together]; n - j >= k_cells; j += k_cells) {
@@ -467,7 +467,7 @@ void softmax_groups(ConstMatrixView x, int group, Strided largest, Strided sums,
 void add_open(std::span<const float> x, std::span<float> sums, std::span<float> counts) {
     const auto n = static_cast<Eigen::Index>(x.size());
     Eigen::Index j = 0;
-    for (; n - j >= k_width; j += k_width) {  // GCC makes a branch of each number
+    for (; n - j >= k_width; j += k_width) {  // GCC compiles a loop over single numbers to branches
         const Vector cells = read(x.data() + j);
         const auto is_open = cells != -k_infinity;
         write(read(sums.data() + j) + (is_open ? cells : Vector{}), sums.data() + j);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <deque>
 #include <filesystem>
 
 #include "core/error.h"
@@ -22,6 +23,19 @@
 #include "core/session/comparisons.h"
 
 namespace attnscope {
+
+struct FewSurveys {
+    std::deque<std::pair<const OnDemandValues*, int>> made;  ///< and the head; the oldest first
+
+    void add(const OnDemandValues& values, int head) {
+        constexpr std::size_t k_kept = 4;
+        made.emplace_back(&values, head);
+        if (made.size() <= k_kept) return;
+        made.front().first->forget_survey(made.front().second);
+        made.pop_front();
+    }
+};
+
 namespace {
 
 using Names = std::vector<std::string>;
@@ -87,14 +101,21 @@ void survey(const Trace& trace, const ExportItem& item, const Presentation& pres
     const auto is_shown = [&](const ShownMatrix& each) {
         return each.buffer == shown.buffer && each.head == shown.head;
     };
-    if (!presentation.region && std::ranges::none_of(matrices, is_shown)) matrices.push_back(shown);
-    std::erase_if(matrices, [](const ShownMatrix& each) { return !each.buffer->on_demand(); });
+    // The one that is shown comes last. Of the others only the range is needed, which stays known.
+    const bool shown_is_read = !presentation.region || std::ranges::any_of(matrices, is_shown);
+    std::erase_if(matrices, [&](const ShownMatrix& each) {
+        return is_shown(each) || !each.buffer->on_demand() || each.buffer->known_range(each.head);
+    });
+    if (shown_is_read) matrices.push_back(shown);
     for (std::size_t i = 0; i < matrices.size(); ++i) {
         const auto part = [&](std::size_t done) {
             return static_cast<double>(done) / static_cast<double>(matrices.size());
         };
-        matrices[i].buffer->on_demand()->survey(matrices[i].head, step_of(progress, part(i), part(i + 1)),
-                                                {});
+        const OnDemandValues& values = *matrices[i].buffer->on_demand();
+        const bool is_new = !values.is_surveyed(matrices[i].head);
+        values.survey(matrices[i].head, step_of(progress, part(i), part(i + 1)), {});
+        matrices[i].range();
+        if (is_new && item.surveys) item.surveys->add(values, matrices[i].head);
     }
 }
 
@@ -419,6 +440,7 @@ std::vector<ExportItem> plan_export(const Trace& trace, const ExportRequest& req
         if (items.empty()) refuse_composition(trace, request);
         return items;
     }
+    const auto surveys = request.keeps_few_surveys ? std::make_shared<FewSurveys>() : nullptr;
     for (const StagePtr& stage : stages_of(trace, request)) {
         require_mean(*stage, request);
         for (const HeadChoice& head : heads_of(*stage, request.head))
@@ -428,6 +450,7 @@ std::vector<ExportItem> plan_export(const Trace& trace, const ExportRequest& req
                     continue;
                 items.push_back(
                     {stage, head, format, file_name(std::string(stage->name()), *stage, head, *format)});
+                items.back().surveys = surveys;
             }
     }
     return items;

@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "core/error.h"
-#include "core/limits.h"
 #include "core/number_text.h"
 #include "core/picture/axis_labels.h"
 #include "core/picture/shown_matrix.h"
@@ -97,19 +96,6 @@ std::string json_labels(const std::vector<std::string>& labels) {
 std::string json_head(const Stage& stage, const ShownMatrix& shown) {
     if (!stage.shape().per_head) return "null";
     return shown.mean ? "\"mean\"" : std::to_string(shown.head + 1);
-}
-
-/// Throws Error(too_large) if the values do not fit at once.
-Matrix values_in(const ShownMatrix& shown, const Region& region) {
-    if (region.rows == shown.rows() && region.columns == shown.columns()) return shown.values();
-    if (region.size() > k_max_matrix_numbers)
-        throw Error(
-            ErrorKind::too_large,
-            fmt::format("the region has {} × {} values, and up to {} are written: choose a smaller one",
-                        region.rows, region.columns, k_max_matrix_numbers));
-    Matrix values(region.rows, region.columns);
-    shown.buffer->read(shown.head, region, {values.data(), values.rows(), values.cols()});
-    return values;
 }
 
 /// The values of a part, with its labels.

@@ -61,25 +61,33 @@ std::vector<ShownMatrix> matrices_of(const Stage& stage, const HeadChoice& choic
     return matrices;
 }
 
+/// Whether its numbers are left out: too many, and nothing says which.
+bool is_left_out(const Stage& stage, const std::optional<Region>& region) {
+    return stage.buffer.on_demand() && !(region && is_of_pairs(*stage.info));
+}
+
 /// Appends a stage's numbers under its name; a gradient has the name of its stage.
-void append_stage(std::string& out, const Stage& stage, const HeadChoice& head) {
+void append_stage(std::string& out, const Stage& stage, const HeadChoice& head,
+                  const std::optional<Region>& chosen) {
     const Shape& shape = stage.shape();
+    const Region region = exported_region(stage, chosen);
     const bool vector = stage.info->columns == Axis::single;
     const bool nested = stage.info->columns == Axis::key_hidden;
     const std::vector<ShownMatrix> matrices = matrices_of(stage, head);
     out += "\"" + stage_name(stage.key().as(StageKey::Part::value)) + "\":{\"shape\":[";
     if (shape.per_head) out += fmt::format("{},", matrices.size());
-    out += fmt::format("{}{}{}],\"data\":", shape.rows,
-                       vector ? "" : "," + std::to_string(shape.columns / shape.depth),
+    out += fmt::format("{}{}{}],\"data\":", region.rows,
+                       vector ? "" : "," + std::to_string(region.columns / shape.depth),
                        nested ? "," + std::to_string(shape.depth) : "");
-    if (stage.buffer.on_demand())
+    if (is_left_out(stage, chosen))
         out += "null";
     else if (shape.per_head)
         append_list(out, static_cast<int>(matrices.size()), [&](int h) {
-            append_matrix(out, matrices[static_cast<std::size_t>(h)].values(), vector, shape.depth, nested);
+            append_matrix(out, values_in(matrices[static_cast<std::size_t>(h)], region), vector, shape.depth,
+                          nested);
         });
     else
-        append_matrix(out, matrices.front().values(), vector, shape.depth, nested);
+        append_matrix(out, values_in(matrices.front(), region), vector, shape.depth, nested);
     out += '}';
 }
 
@@ -91,26 +99,27 @@ bool is_chosen(const Stage& stage, std::span<const StageKey> keys) {
 }
 
 void append_stages(std::string& out, const std::vector<StagePtr>& stages, std::span<const StageKey> keys,
-                   const HeadChoice& head) {
+                   const HeadChoice& head, const std::optional<Region>& region) {
     bool first = true;
     out += '{';
     for (const StagePtr& stage : stages) {
         if (!is_chosen(*stage, keys)) continue;
         out += first ? "\n" : ",\n";
         first = false;
-        append_stage(out, *stage, head);
+        append_stage(out, *stage, head, region);
     }
     out += '}';
 }
 
 /// Checks that the text, which is larger than the numbers themselves, fits in memory.
-void require_memory(const Trace& trace, std::span<const StageKey> keys) {
+void require_memory(const Trace& trace, std::span<const StageKey> keys, const std::optional<Region>& region) {
     // Twice what the text needs, because it is copied as it grows.
     constexpr std::size_t k_bytes_per_number = std::size_t{2} * 16;
     std::size_t numbers = 0;
     for (const StageRecord& record : trace.records)
-        if (is_chosen(*record.stage, keys) && !record.stage->buffer.on_demand())
-            numbers += record.stage->shape().size();
+        if (is_chosen(*record.stage, keys) && !is_left_out(*record.stage, region))
+            numbers += static_cast<std::size_t>(record.stage->shape().heads) *
+                       exported_region(*record.stage, region).size();
     for (const StagePtr& gradient : trace.gradients)
         if (is_chosen(*gradient, keys)) numbers += gradient->shape().size();
     const std::size_t needed = numbers * k_bytes_per_number, free = available_memory();
@@ -122,9 +131,7 @@ void require_memory(const Trace& trace, std::span<const StageKey> keys) {
                 numbers, needed >> 20, free >> 20));
 }
 
-}  // namespace
-
-std::string trace_json(const Trace& trace, std::span<const std::string> names, const HeadChoice& head) {
+std::vector<StageKey> keys_of(const Trace& trace, std::span<const std::string> names) {
     std::vector<StageKey> keys;
     for (const std::string& name : names) {
         const auto key = find_stage_key(name);
@@ -133,18 +140,35 @@ std::string trace_json(const Trace& trace, std::span<const std::string> names, c
                         "this experiment has no stage " + name + ": see attnscope trace");
         keys.push_back(*key);
     }
-    require_memory(trace, keys);
+    return keys;
+}
+
+}  // namespace
+
+std::vector<std::string> names_left_out(const Trace& trace, std::span<const std::string> names,
+                                        const std::optional<Region>& region) {
+    const std::vector<StageKey> keys = keys_of(trace, names);
+    std::vector<std::string> left_out;
+    for (const StagePtr& stage : trace.stages())
+        if (is_chosen(*stage, keys) && is_left_out(*stage, region)) left_out.emplace_back(stage->name());
+    return left_out;
+}
+
+std::string trace_json(const Trace& trace, std::span<const std::string> names, const HeadChoice& head,
+                       const std::optional<Region>& region) {
+    const std::vector<StageKey> keys = keys_of(trace, names);
+    require_memory(trace, keys, region);
     const Json session = Json::parse(to_json(Session{trace.experiment, {}, {}}));
     std::string out =
         "{\"format\":\"attnscope-trace\",\"version\":1,\n\"experiment\":" + session["experiment"].dump() +
         ",\n\"backend\":" + Json(name_of(trace.backend)).dump() + ",\n\"rows\":" + Json(trace.rows).dump() +
         ",\n\"columns\":" + Json(trace.columns).dump() + ",\n\"stages\":";
-    append_stages(out, trace.stages(), keys, head);
+    append_stages(out, trace.stages(), keys, head, region);
     out += ",\n\"parameters\":";
-    append_stages(out, trace.parameters(), keys, head);
+    append_stages(out, trace.parameters(), keys, head, region);
     if (!trace.gradients.empty()) {
         out += ",\n\"gradients\":";
-        append_stages(out, trace.gradients, keys, head);
+        append_stages(out, trace.gradients, keys, head, region);
     }
     return out + "}\n";
 }

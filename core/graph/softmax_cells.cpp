@@ -64,14 +64,29 @@ protected:
     void add_cells(int head, const Region& cells, Matrix& x, int level, PooledTile& tile, Eigen::Index row,
                    Eigen::Index column) const override {
         if (add_cells_on_card(head, cells, level, tile, row, column)) return;
-        if (level == 0) return SurveyedCells::add_cells(head, cells, x, level, tile, row, column);
+        // Found once for all parts of these rows.
         const std::vector<RowSum> sums = row_sums(head, cells.row, cells.rows);
+        if (level == 0) return SurveyedCells::add_cells(head, cells, x, level, tile, row, column);
         for_each_part(cells, std::max(k_rows_in_cache, 1 << level), cells.columns, [&](const Region& part) {
             const int first = part.row - cells.row;
             x.resize(part.rows, part.columns);
             buffers_[0]->read(head, part, view_of(x));
-            add_weights(std::span(sums).subspan(static_cast<std::size_t>(first)), view_of(std::as_const(x)),
-                        coverage(head, part), level, tile, row + (first >> level), column);
+            const ConstMatrixView scores = view_of(std::as_const(x));
+            const auto of_rows = std::span(sums).subspan(static_cast<std::size_t>(first));
+            const Matrix open = open_cells(head, part, level);
+            Matrix blocks(open.rows(), open.cols());
+            const auto of_tile = [&](Matrix& all) {
+                return all.block(row + (first >> level), column, blocks.rows(), blocks.cols());
+            };
+            if (tile.pool == Pool::dominant) {
+                strongest_weights(of_rows, scores, level, view_of(blocks));
+                // The weight of an open pair is 0 where its score is −∞.
+                of_tile(tile.dominant) = (blocks.array() == k_closed && open.array() > 0).select(0, blocks);
+                return;
+            }
+            sums_of_weights(of_rows, scores, level, view_of(blocks));
+            of_tile(tile.totals.sum) += blocks;
+            of_tile(tile.totals.count) += open;
         });
     }
 
@@ -164,8 +179,7 @@ private:
         const int first = part.column / group, count = pooled(part.columns, kept_level_);
         if (add_up_on_card(head, part, first, count, to)) return;
         for_each_part(part, std::max(k_rows_in_cache, group), part.columns, [&](const Region& rows) {
-            const Coverage covered = coverage(head, rows);
-            if (covered == Coverage::none) return;
+            if (coverage(head, rows) == Coverage::none) return;
             const int row = rows.row - part.row;
             x.resize(rows.rows, rows.columns);
             buffers_[0]->read(head, rows, view_of(x));
@@ -173,8 +187,8 @@ private:
                            to.parts.block(row, first, rows.rows, count),
                            std::span(to.smallest).subspan(static_cast<std::size_t>(row)));
             if (to.open.size() > 0)
-                count_open(view_of(std::as_const(x)), covered, kept_level_,
-                           to.open.block(row / group, first, pooled(rows.rows, kept_level_), count));
+                to.open.block(row / group, first, pooled(rows.rows, kept_level_), count) =
+                    open_cells(head, rows, kept_level_);
         });
     }
 
@@ -224,41 +238,25 @@ private:
                        own = std::min(own, least.row(i).minCoeff());
                    }
                    if (to.open.size() > 0)
-                       to.open.middleCols(first, count) = card_->blocks(*x, BlockFact::count, group, group);
+                       to.open.middleCols(first, count) = open_cells(head, part, kept_level_);
                    return true;
                });
     }
 
-    /// Adds the weights of these scores, whose first block is (row, column) of the tile.
-    static void add_weights(std::span<const RowSum> sums, ConstMatrixView scores, Coverage covered, int level,
-                            PooledTile& tile, Eigen::Index row, Eigen::Index column) {
-        Matrix blocks(pooled(scores.rows(), level), pooled(scores.cols(), level));
-        const auto of_tile = [&](Matrix& all) {
-            return all.block(row, column, blocks.rows(), blocks.cols());
-        };
-        if (tile.pool == Pool::dominant) {
-            strongest_weights(sums, scores, level, view_of(blocks));
-            of_tile(tile.dominant) = blocks;
-            return;
+    /// How many cells of each block of 2^level × 2^level the mask opens.
+    Matrix open_cells(int head, const Region& region, int level) const {
+        PooledTotals open(pooled(region.rows, level), pooled(region.columns, level));
+        if (coverage(head, region) != Coverage::all) {
+            const Matrix mask = mask_of(head, region);
+            open.add(view_of(mask), level, 0, 0);
+            return open.sum;
         }
-        sums_of_weights(sums, scores, level, view_of(blocks));
-        of_tile(tile.totals.sum) += blocks;
-        count_open(scores, covered, level, of_tile(tile.totals.count));
-    }
-
-    /// Adds the open cells of each block of 2^level × 2^level.
-    static void count_open(ConstMatrixView x, Coverage covered, int level, Strided open) {
-        if (covered != Coverage::all) {
-            for (Eigen::Index i = 0; i < x.rows(); ++i)
-                for (Eigen::Index j = 0; j < x.cols(); ++j)
-                    open(i >> level, j >> level) += x(i, j) != k_closed;
-            return;
-        }
-        const Eigen::Index side = Eigen::Index{1} << level;
-        for (Eigen::Index p = 0; p < open.rows(); ++p)
-            for (Eigen::Index q = 0; q < open.cols(); ++q)
-                open(p, q) += static_cast<float>(std::min(side, x.rows() - p * side) *
-                                                 std::min(side, x.cols() - q * side));
+        const int side = 1 << level;
+        for (int p = 0; p < open.sum.rows(); ++p)
+            for (int q = 0; q < open.sum.cols(); ++q)
+                open.sum(p, q) = static_cast<float>(std::min(side, region.rows - p * side)) *
+                                 static_cast<float>(std::min(side, region.columns - q * side));
+        return open.sum;
     }
 
     /// NaN if a column contains one.

@@ -36,6 +36,7 @@ public:
 
 protected:
     void close(int, const Region& region, Matrix& x) const override { of_->close(0, region, x); }
+    int rows_of_tile() const override { return k_task_rows; }  // a card computes large regions of the heads
     Matrix made_sample(int, int count, const std::stop_token& cancel) const override {
         Eigen::ArrayXXd sum = Eigen::ArrayXXd::Zero(count, shape_.columns);
         for (int h = 0; h < of_->shape().heads; ++h)
@@ -208,9 +209,14 @@ void StageCells::close(int head, const Region& region, Matrix& x) const {
         x.setConstant(k_closed);
         return;
     }
-    Matrix mask(x.rows(), x.cols());
+    const Matrix mask = mask_of(head, region);
+    mask_rows(view_of(std::as_const(x)), view_of(mask), view_of(x));
+}
+
+Matrix StageCells::mask_of(int head, const Region& region) const {
+    Matrix mask(region.rows, region.columns);
     mask_->buffer.read(std::min(head, mask_->shape().heads - 1), region, view_of(mask));
-    mask_rows(view_of(std::as_const(x)), view_of(std::as_const(mask)), view_of(x));
+    return mask;
 }
 
 bool StageCells::reads_them(const Buffer* buffer) {

@@ -57,6 +57,8 @@ protected:
 
     /// Whether `work` was done on the card; if not, the CPU has to do it.
     bool done_on_card(const Region& region, const std::function<bool()>& work) const;
+    /// The mask's cells; only with a mask.
+    Matrix mask_of(int head, const Region& region) const;
     bool read_on_card(int head, const Region& region, MatrixView out) const;
     /// Without the pairs that the mask closes, which are −∞.
     CardValues closed_on_card(int head, const Region& region, const CardValues& values) const;

@@ -257,7 +257,7 @@ PooledTile SurveyedCells::made_tile(int head, int level, Pool pool, const Region
 
 void SurveyedCells::add_cells(int head, const Region& cells, Matrix& x, int level, PooledTile& tile,
                               Eigen::Index row, Eigen::Index column) const {
-    for_each_part(cells, std::max(k_rows_in_cache, 1 << level), cells.columns, [&](const Region& part) {
+    for_each_part(cells, std::max(rows_of_tile(), 1 << level), cells.columns, [&](const Region& part) {
         x.resize(part.rows, part.columns);
         read(head, part, view_of(x));
         close(head, part, x);

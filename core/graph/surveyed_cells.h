@@ -111,6 +111,8 @@ protected:
         constexpr int k_in_cache = 512;
         return k_in_cache;
     }
+    /// Rows of which a tile computes cells at once.
+    virtual int rows_of_tile() const { return k_rows_in_cache; }
     std::size_t task_count() const;
     /// Calls work(task, its rows), on several threads; the cut depends on the shape alone.
     void for_each_task(const Progress& progress, const std::stop_token& cancel,

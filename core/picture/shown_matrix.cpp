@@ -6,6 +6,7 @@
 
 #include "core/error.h"
 #include "core/graph/formula.h"
+#include "core/limits.h"
 #include "core/mechanism/mechanisms.h"
 
 namespace attnscope {
@@ -75,6 +76,18 @@ Region exported_region(const Stage& stage, const std::optional<Region>& chosen) 
             fmt::format("the region ends at query {} and key {}, but {} is {} × {}", chosen->end_row(),
                         chosen->end_column(), stage.name(), whole.rows, whole.columns));
     return *chosen;
+}
+
+Matrix values_in(const ShownMatrix& shown, const Region& region) {
+    if (region.rows == shown.rows() && region.columns == shown.columns()) return shown.values();
+    if (region.size() > k_max_matrix_numbers)
+        throw Error(
+            ErrorKind::too_large,
+            fmt::format("the region has {} × {} values, and up to {} are written: choose a smaller one",
+                        region.rows, region.columns, k_max_matrix_numbers));
+    Matrix values(region.rows, region.columns);
+    shown.buffer->read(shown.head, region, {values.data(), values.rows(), values.cols()});
+    return values;
 }
 
 HeadChoice head_on_screen(const Stage& stage, const HeadChoice& chosen) {

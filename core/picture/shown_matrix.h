@@ -47,6 +47,10 @@ Pool pooling_of(const StageInfo& stage, const Presentation& presentation);
 /// Error(bad_input) if the stage does not have these pairs.
 Region exported_region(const Stage& stage, const std::optional<Region>& chosen);
 
+/// The values of a part of a matrix, a copy. Throws Error(too_large) for more than k_max_matrix_numbers of a
+/// larger one.
+Matrix values_in(const ShownMatrix& shown, const Region& region);
+
 /// The choice for a window, which shows one matrix at a time: the chosen head, limited to those of the stage,
 /// or the mean if the mean or all heads are chosen. For why_not_shown() and shown_matrix().
 HeadChoice head_on_screen(const Stage& stage, const HeadChoice& chosen);

@@ -75,6 +75,38 @@ TEST_F(CommandLineTest, TextArrivesAsItWasTyped) {
     }
 }
 
+/// 4,140 tokens: more than are kept at once.
+TEST_F(CommandLineTest, ALongTextFileIsTracedAndRendered) {
+    const std::string book = file("book.txt", "\xEF\xBB\xBF" + repeated("to be\ror not\r\nto be\n", 690));
+    const std::string text = repeated("to be or not to be ", 690);
+    const Words part = {"--dim", "8", "--stage", "weights", "--region", "4001:4003,11:14"};
+    const auto with = [&](Words first, const Words& rest) {
+        first.insert(first.end(), rest.begin(), rest.end());
+        return first;
+    };
+    const nlohmann::json of_file = trace(with({"--text-file", book}, part));
+    EXPECT_EQ(of_file["rows"].size(), 4140u);
+    EXPECT_EQ(of_file["stages"]["weights"]["shape"], (nlohmann::json{1, 3, 4}));
+    const nlohmann::json& weights = of_file["stages"]["weights"]["data"][0];
+    ASSERT_EQ(weights.size(), 3u);
+    EXPECT_EQ(weights, trace(with({"--text", text}, part))["stages"]["weights"]["data"][0]);
+    // Query 4,001 is the fifth word of a sentence, as key 11 is, and each of 690 has the same weights.
+    const nlohmann::json two =
+        trace({"--text", repeated("to be or not to be ", 2), "--dim", "8", "--stage", "weights"});
+    for (int j = 0; j < 4; ++j)
+        EXPECT_NEAR(weights[0][j].get<double>() * 690 / 2,
+                    two["stages"]["weights"]["data"][0][4][4 + j].get<double>(), 1e-5)
+            << j;
+    const Outcome whole = run({"trace", "--text-file", book, "--dim", "8", "--stage", "weights"});
+    EXPECT_EQ(whole.code, 0);
+    EXPECT_TRUE(nlohmann::json::parse(whole.out)["stages"]["weights"]["data"].is_null());
+    EXPECT_NE(whole.err.find("--region"), std::string::npos) << whole.err;
+    const Outcome picture = run({"render", "--text-file", book, "--dim", "8", "--stage", "weights",
+                                 "--max-cells", "64", "--out", path("out")});
+    EXPECT_EQ(picture.code, 0) << picture.err;
+    EXPECT_EQ(in("out"), Words{"weights.png"});
+}
+
 TEST_F(CommandLineTest, ARenderedPictureOpensAsItsSession) {
     const auto files = render({"--example", "multi-head", "--stage", "weights,mask", "--head", "all",
                                "--cell-size", "8", "--format", "png"});

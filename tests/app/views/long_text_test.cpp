@@ -329,6 +329,39 @@ TEST_F(LongTextTest, SampledRowsShowAContextWhoseRowsAreTooMany) {
     })) << "and is drawn";
 }
 
+TEST_F(LongTextTest, ACanceledOverviewIsAskedForAgainOnceAnotherHeadWasShown) {
+    if (!window) return;
+    how.on_demand = {.most_cells = 1000, .kept_cells = 1 << 16};  // an overview in many parts, which end soon
+    start(session_of(k_tokens));
+    const auto show_head = [&](int head) {
+        document().change([&](Session& s) { s.presentation.head = {HeadChoice::Kind::one, head}; });
+    };
+    document().change([](Session& s) {
+        s.experiment = session_of(20'000).experiment;
+        s.experiment.attention.heads = 2;
+        s.presentation.focus("weights"_stage);
+    });
+    const auto wait_for_overview = [&] {
+        for (int i = 0; i < 5000 && !document().overview_progress(); ++i) step();
+        return document().overview_progress().has_value();
+    };
+    ASSERT_TRUE(wait_for_overview());
+    document().cancel_overview();
+    settle_tiles();
+    const StagePtr weights = document().trace()->stage("weights"_stage);
+    EXPECT_FALSE(document().overview_progress());
+    EXPECT_FALSE(weights->buffer.on_demand()->is_surveyed(0));
+    for (int i = 0; i < 10; ++i) step(true);
+    EXPECT_FALSE(document().overview_progress()) << "not while the same is shown";
+    show_head(1);
+    ASSERT_TRUE(wait_for_overview());
+    document().cancel_overview();
+    show_head(0);
+    ASSERT_TRUE(wait_for_overview()) << "another head was shown in between";
+    document().cancel_overview();
+    settle_tiles();
+}
+
 TEST_F(LongTextTest, ThePictureOfAllPairsReportsItsSurveyAndIsCanceledInIt) {
     EvaluateOptions few;
     few.on_demand = {.most_cells = 1000, .kept_cells = 1 << 16};

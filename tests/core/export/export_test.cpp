@@ -527,6 +527,29 @@ std::size_t count_surveyed(const Trace& trace) {
     return count;
 }
 
+TEST(ExportTest, PicturesOfManyHeadsOfAVeryLongTextKeepFewSurveys) {
+    Session session = small_session(8);
+    session.experiment.input.dim = 8;
+    session.experiment.input.text.clear();
+    for (int i = 0; i < 60; ++i) session.experiment.input.text += "w" + std::to_string(i) + " ";
+    session.presentation.range = {RangeChoice::Kind::all};
+    std::vector<std::vector<std::string>> files;
+    for (const bool few : {false, true}) {
+        const Trace trace =
+            evaluate(session.experiment, {}, {.on_demand = {.most_cells = 0, .kept_cells = 12}});
+        std::size_t most = 0;
+        files.emplace_back();
+        for (const ExportItem& item :
+             plan_export(trace, {.stages = {"weights"}, .head = {Kind::all}, .keeps_few_surveys = few})) {
+            files.back().push_back(export_bytes(trace, session, item));
+            most = std::max(most, count_surveyed(trace));
+        }
+        EXPECT_EQ(files.back().size(), 8u);
+        EXPECT_EQ(most, few ? 4u : 8u);
+    }
+    EXPECT_EQ(files[0], files[1]);
+}
+
 /// What a picture of a very long text is colored by is surveyed with progress, whichever range is chosen:
 /// drawing it then surveys nothing.
 TEST(ExportTest, AllThatAVeryLongTextIsColoredByIsSurveyedWithProgress) {

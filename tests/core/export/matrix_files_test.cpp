@@ -116,6 +116,21 @@ TEST(MatrixFilesTest, JsonIsReadBackAsItWas) {
     EXPECT_EQ(nlohmann::json::parse(to_json(trace, *masked, k_mean))["head"], "mean");
 }
 
+TEST(MatrixFilesTest, ARegionIsWrittenWithItsLabels) {
+    const StagePtr scores =
+        make_stage(k_scores, 2, 4, 4, [](int h, int r, int c) { return h * 100.f + r * 10.f + c; });
+    const Trace trace = make_trace({"a", "b", "c", "d"}, {scores});
+    const Region region{1, 2, 2, 2};
+    EXPECT_EQ(to_csv(trace, *scores, k_second, {}, region), ",c,d\nb,112,113\nc,122,123\n");
+    const nlohmann::json json = nlohmann::json::parse(to_json(trace, *scores, k_first, {}, region));
+    EXPECT_EQ(json["shape"], (nlohmann::json{2, 2}));
+    EXPECT_EQ(json["rows"], (nlohmann::json{"b", "c"}));
+    EXPECT_EQ(json["columns"], (nlohmann::json{"c", "d"}));
+    EXPECT_EQ(json["data"], (nlohmann::json{{12, 13}, {22, 23}}));
+    EXPECT_EQ(to_npy(*scores, k_second, region), to_npy(Matrix{{112, 113}, {122, 123}}));
+    EXPECT_THROW(to_csv(trace, *scores, k_first, {}, Region{3, 0, 2, 1}), Error);
+}
+
 TEST(MatrixFilesTest, CsvAndJsonHoldOneMatrix) {
     const StagePtr scores = make_stage(k_scores, 2, 1, 1, [](int, int, int) { return 1.f; });
     const Trace trace = make_trace(words(1), {scores});

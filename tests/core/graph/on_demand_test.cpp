@@ -65,6 +65,13 @@ std::vector<std::pair<std::string, Experiment>> experiments() {
     broken.attention.projection = Projection::none;
     broken.weighting.mask.push_back(parse_mask_rule("causal"));
     with("NaN", broken);
+    Experiment infinite = masked(33, {"causal"});  // open pairs whose score is −∞
+    Matrix positive = Matrix::Random(33, 2).cwiseAbs();
+    positive(5, 0) = -k_infinity;
+    infinite.input.dim = 2;
+    infinite.weights.set_custom("embedding", positive);
+    infinite.attention.projection = Projection::none;
+    with("open, −∞", infinite);
     return all;
 }
 
@@ -230,7 +237,7 @@ TEST(OnDemandTest, ASurveyAndAPreviewOfManyRowsAreThoseOfTheWhole) {
         }
         const Trace truth = evaluate(e);
         const Stage& whole = *truth.find("weights"_stage);
-        for (const std::size_t kept_cells : {2000, 500, 130}) {
+        for (const std::size_t kept_cells : {2000, 500, 130, 9}) {
             const Trace trace =
                 evaluate(e, {}, {.on_demand = {.most_cells = 1000, .kept_cells = kept_cells}});
             const Stage& parts = *trace.find("weights"_stage);
@@ -239,16 +246,21 @@ TEST(OnDemandTest, ASurveyAndAPreviewOfManyRowsAreThoseOfTheWhole) {
             const std::string name = fmt::format("level {}{}", level, broken ? ", NaN" : "");
             const float near = tolerance(truth, BackendKind::cpu);
             expect_preview(truth, whole, parts, 20, near, name);
+            const auto expect_tile = [&](int of_level, const std::string& when) {
+                const Region all{0, 0, ((whole.shape().rows - 1) >> of_level) + 1,
+                                 ((whole.shape().columns - 1) >> of_level) + 1};
+                for (const Pool pool : {Pool::dominant, Pool::mean}) {
+                    const Matrix tile = values.tile(0, of_level, pool, all, {});
+                    for (int p = 0; p < all.rows; ++p)
+                        for (int q = 0; q < all.columns; ++q)
+                            expect_equal(pooled_cell(truth, whole, 0, of_level, pool, p, q), tile(p, q), near,
+                                         fmt::format("{}, {}: {} {}", name, when, p, q));
+                }
+            };
+            expect_tile(level, "before the survey");
             values.survey(0, {}, {});
-            const Region all{0, 0, ((whole.shape().rows - 1) >> level) + 1,
-                             ((whole.shape().columns - 1) >> level) + 1};
-            for (const Pool pool : {Pool::dominant, Pool::mean}) {
-                const Matrix tile = values.tile(0, level, pool, all, {});
-                for (int p = 0; p < all.rows; ++p)
-                    for (int q = 0; q < all.columns; ++q)
-                        expect_equal(pooled_cell(truth, whole, 0, level, pool, p, q), tile(p, q), near,
-                                     fmt::format("{}, {} {}", name, p, q));
-            }
+            expect_tile(level, "after it");
+            expect_tile(2, "on demand");
             for (int i = 0; i < whole.shape().rows; ++i)
                 expect_equal(whole.buffer.row_largest(0)[static_cast<std::size_t>(i)],
                              parts.buffer.row_largest(0)[static_cast<std::size_t>(i)], near,
