@@ -44,6 +44,13 @@ bool is_text_file(std::string_view extension) {
     return extension == ".txt" || extension == ".md" || extension == ".text";
 }
 
+/// Whether a file whose name does not tell is text: UTF-8, and not a session.
+bool is_text(const std::string& bytes, const std::string&) {
+    const std::size_t first = bytes.find_first_not_of(" \t\r\n");
+    const bool is_session = first != bytes.npos && bytes[first] == '{';
+    return !is_session && bytes.find('\0') == bytes.npos && is_utf8(bytes);
+}
+
 bool is_plain_picture(const std::string& bytes, const std::string&) {
     return is_image(bytes) && !has_png_session(bytes);
 }
@@ -139,10 +146,11 @@ OpenedFile read_to_open(const std::string& file, bool as_picture) {
     const std::string path = std::filesystem::absolute(file).string();
     const std::string extension = lower_extension(path);
     if (as_picture) return {path, read_image(path)};
-    if (is_text_file(extension)) {
-        return {path, read_text_file(path)};
-    }
+    if (is_text_file(extension)) return {path, read_text_file(path)};
     if (is_picture_file(extension) && opened(path, is_plain_picture)) return {path, read_image(path)};
+    std::error_code ignored;
+    if (!can_be_opened(path) && std::filesystem::is_regular_file(path, ignored) && opened(path, is_text))
+        return {path, read_text_file(path)};
     return {path, load_session(path)};
 }
 

@@ -11,7 +11,7 @@ namespace attnscope {
 
 /// A new session. The window keeps its theme, as it does with an example.
 void new_session(ActionContext& context);
-/// Whether read_to_open() can read this file, judged by its extension.
+/// Whether read_to_open() reads this file by its extension; it also reads others by what is in them.
 bool can_be_opened(const std::filesystem::path& path);
 /// Whether a file holds a matrix, which the dialog for custom matrices reads: CSV or NPY, judged by its
 /// extension.
@@ -20,8 +20,9 @@ bool is_matrix_file(const std::filesystem::path& path);
 void open_example(ActionContext& context, const std::string& name);
 /// Opens the session that answers the question.
 void open_question(ActionContext& context, const Question& question);
-/// Reads a session, an exported picture, or a text file, whose text becomes the sentence. A picture without a
-/// session, or any picture if `as_picture`, is read as the experiment's image. From any thread. Throws Error.
+/// Reads a session, an exported picture, or a text file, whose text becomes the sentence; a file with another
+/// extension is text if it is UTF-8 and not a session. A picture without a session, or any picture if
+/// `as_picture`, is read as the experiment's image. From any thread. Throws Error.
 OpenedFile read_to_open(const std::string& file, bool as_picture = false);
 /// Applies what was read: the session, the sentence or the experiment's image. Throws Error.
 void take_opened(ActionContext& context, OpenedFile file);

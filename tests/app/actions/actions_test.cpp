@@ -298,6 +298,16 @@ TEST_F(ActionTest, WhatTheDialogListsCanBeOpened) {
         take_opened(c, read_to_open(folder.file(name)));
         EXPECT_EQ(document.experiment().input.text, std::string("words of ") + name);
     }
+    for (const char* name : {"README", "a.log"}) {
+        write_file(folder.file(name), std::string("lines of\n") + name);
+        take_opened(c, read_to_open(folder.file(name)));
+        EXPECT_EQ(document.experiment().input.text, std::string("lines of ") + name);
+    }
+    write_file(folder.file("session"), "\n" + to_json(Session{}));
+    take_opened(c, read_to_open(folder.file("session")));
+    EXPECT_EQ(document.experiment(), Experiment{});
+    write_file(folder.file("binary"), std::string("a\0b", 3));
+    EXPECT_THROW(read_to_open(folder.file("binary")), Error);
     EXPECT_TRUE(can_be_opened("a.json"));
     EXPECT_TRUE(can_be_opened("a.png"));
     EXPECT_FALSE(can_be_opened("a.csv"));
