@@ -22,13 +22,6 @@ using test::Values;
 
 constexpr double k_step = 1e-6;  // of a central difference, as torch.autograd.gradcheck takes it
 
-Values in_double(const Buffer& buffer) {
-    Values values;
-    for (int h = 0; h < buffer.shape().heads; ++h)
-        values.push_back(buffer.host().head(h).template cast<double>());
-    return values;
-}
-
 bool is_real(const Stage& stage) {
     return stage.info->unit == Unit::real || stage.info->unit == Unit::probability;
 }
@@ -43,7 +36,7 @@ class Checked {
 public:
     Checked(const StageRecord& record, test::Dice& dice)
         : record_(record), dice_(dice), of_result_(record.stage->shape()) {
-        for (const StagePtr& input : record.inputs) inputs_.push_back(in_double(input->buffer));
+        for (const StagePtr& input : record.inputs) inputs_.push_back(test::in_double(input->buffer));
         const auto values = record.stage->buffer.host().values();
         for (std::size_t i = 0; i < values.size(); ++i)
             of_result_.values()[i] = std::isfinite(values[i]) ? dice.real() : 0;
