@@ -162,7 +162,11 @@ std::string trace_json(const Trace& trace, std::span<const std::string> names, c
     std::string out =
         "{\"format\":\"attnscope-trace\",\"version\":1,\n\"experiment\":" + session["experiment"].dump() +
         ",\n\"backend\":" + Json(name_of(trace.backend)).dump() + ",\n\"rows\":" + Json(trace.rows).dump() +
-        ",\n\"columns\":" + Json(trace.columns).dump() + ",\n\"stages\":";
+        ",\n\"columns\":" + Json(trace.columns).dump();
+    if (region)
+        out += fmt::format(",\n\"region\":\"{}:{},{}:{}\"", region->row + 1, region->end_row(),
+                           region->column + 1, region->end_column());
+    out += ",\n\"stages\":";
     append_stages(out, trace.stages(), keys, head, region);
     out += ",\n\"parameters\":";
     append_stages(out, trace.parameters(), keys, head, region);

@@ -18,9 +18,9 @@ namespace attnscope {
 /// and +∞ are "nan" and "inf". A stage with a head dimension is h × N × M even if h = 1, and 1 × N × M for
 /// one head or for the mean, as `head` selects (heads_of()). `names` selects stages, with their gradients, or
 /// gradients alone, "grad.scores"; empty: all. Of stages of pairs only `region` is written, and "shape" is
-/// the region's; without one, "data" is null for what is computed on demand (names_left_out()). Throws
-/// Error(bad_input) for a name, a head or a region that the trace does not have, Error(too_large) if the text
-/// does not fit in memory.
+/// the region's, which "region" tells as --region takes it; without one, "data" is null for what is computed
+/// on demand (names_left_out()). Throws Error(bad_input) for a name, a head or a region that the trace does
+/// not have, Error(too_large) if the text does not fit in memory.
 std::string trace_json(const Trace& trace, std::span<const std::string> names = {},
                        const HeadChoice& head = {HeadChoice::Kind::all},
                        const std::optional<Region>& region = {});

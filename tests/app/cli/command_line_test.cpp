@@ -86,6 +86,7 @@ TEST_F(CommandLineTest, ALongTextFileIsTracedAndRendered) {
     };
     const nlohmann::json of_file = trace(with({"--text-file", book}, part));
     EXPECT_EQ(of_file["rows"].size(), 4140u);
+    EXPECT_EQ(of_file["region"], "4001:4003,11:14");
     EXPECT_EQ(of_file["stages"]["weights"]["shape"], (nlohmann::json{1, 3, 4}));
     const nlohmann::json& weights = of_file["stages"]["weights"]["data"][0];
     ASSERT_EQ(weights.size(), 3u);
