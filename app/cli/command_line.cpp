@@ -369,7 +369,7 @@ int print_trace(Arguments& arguments) {
             fmt::format("the numbers of {} are left out, as there are too many: choose some pairs with "
                         "--region, or write a stage with render --format npy",
                         fmt::join(left_out, ", ")));
-    write_file("-", trace_json(trace, names, head, region));
+    write_file("-", [&](const ByteSink& to) { write_trace_json(trace, names, head, region, to); });
     return 0;
 }
 

@@ -147,54 +147,62 @@ Page page_of_item(const Trace& trace, const Session& own, const ExportItem& item
     return page_of(std::move(figure), face);
 }
 
-std::string png_bytes(const Trace& trace, const Session& session, const ExportItem& item,
-                      const Progress& progress) {
+/// Writes a picture in one of its formats: `write` gets the page and the progress of drawing it.
+template <typename Write>
+void write_picture(const Trace& trace, const Session& session, const ExportItem& item, bool as_pixels,
+                   const Progress& progress, const Write& write) {
     const Session own = session_of(session, item);
     survey(trace, item, own.presentation, step_of(progress, 0, end_of_survey(item)));
     const TextFace face;
-    return render_png(page_of_item(trace, own, item, face, true), carried(own),
-                      step_of(progress, end_of_survey(item), 1));
+    write(page_of_item(trace, own, item, face, as_pixels), own, step_of(progress, end_of_survey(item), 1));
 }
 
-std::string svg_bytes(const Trace& trace, const Session& session, const ExportItem& item,
-                      const Progress& progress) {
-    const Session own = session_of(session, item);
-    survey(trace, item, own.presentation, step_of(progress, 0, end_of_survey(item)));
-    const TextFace face;
-    return render_svg(page_of_item(trace, own, item, face, false), carried(own),
-                      step_of(progress, end_of_survey(item), 1));
+void write_png_item(const Trace& trace, const Session& session, const ExportItem& item, const ByteSink& to,
+                    const Progress& progress) {
+    write_picture(trace, session, item, true, progress,
+                  [&](const Page& page, const Session& own, const Progress& drawing) {
+                      write_png(page, carried(own), to, drawing);
+                  });
 }
 
-std::string pdf_bytes(const Trace& trace, const Session& session, const ExportItem& item,
-                      const Progress& progress) {
-    const Session own = session_of(session, item);
-    survey(trace, item, own.presentation, step_of(progress, 0, end_of_survey(item)));
-    const TextFace face;
-    return render_pdf(page_of_item(trace, own, item, face, false), step_of(progress, end_of_survey(item), 1));
+void write_svg_item(const Trace& trace, const Session& session, const ExportItem& item, const ByteSink& to,
+                    const Progress& progress) {
+    write_picture(trace, session, item, false, progress,
+                  [&](const Page& page, const Session& own, const Progress& drawing) {
+                      to(render_svg(page, carried(own), drawing));
+                  });
 }
 
-std::string csv_bytes(const Trace& trace, const Session& session, const ExportItem& item,
-                      const Progress& progress) {
-    return to_csv(trace, *item.stage, item.head, progress, session.presentation.region);
+void write_pdf_item(const Trace& trace, const Session& session, const ExportItem& item, const ByteSink& to,
+                    const Progress& progress) {
+    write_picture(
+        trace, session, item, false, progress,
+        [&](const Page& page, const Session&, const Progress& drawing) { write_pdf(page, to, drawing); });
 }
 
-std::string npy_bytes(const Trace&, const Session& session, const ExportItem& item, const Progress&) {
-    return to_npy(*item.stage, item.head, session.presentation.region);
+void write_csv_item(const Trace& trace, const Session& session, const ExportItem& item, const ByteSink& to,
+                    const Progress& progress) {
+    write_csv(trace, *item.stage, item.head, to, progress, session.presentation.region);
 }
 
-std::string json_bytes(const Trace& trace, const Session& session, const ExportItem& item,
-                       const Progress& progress) {
-    return to_json(trace, *item.stage, item.head, progress, session.presentation.region);
+void write_npy_item(const Trace&, const Session& session, const ExportItem& item, const ByteSink& to,
+                    const Progress& progress) {
+    write_npy(*item.stage, item.head, to, progress, session.presentation.region);
+}
+
+void write_json_item(const Trace& trace, const Session& session, const ExportItem& item, const ByteSink& to,
+                     const Progress& progress) {
+    write_json(trace, *item.stage, item.head, to, progress, session.presentation.region);
 }
 
 constexpr std::array k_formats = {
-    ExportFormat{FileFormat::png, "pixel image; can be opened as a session", true, png_bytes},
+    ExportFormat{FileFormat::png, "pixel image; can be opened as a session", true, write_png_item},
     ExportFormat{FileFormat::svg, "vector image, for the web and for editing; can be opened as a session",
-                 true, svg_bytes},
-    ExportFormat{FileFormat::pdf, "vector image with text, for print", true, pdf_bytes},
-    ExportFormat{FileFormat::csv, "table with labels", false, csv_bytes},
-    ExportFormat{FileFormat::npy, "NumPy array", false, npy_bytes},
-    ExportFormat{FileFormat::json, "labels and numbers", false, json_bytes},
+                 true, write_svg_item},
+    ExportFormat{FileFormat::pdf, "vector image with text, for print", true, write_pdf_item},
+    ExportFormat{FileFormat::csv, "table with labels", false, write_csv_item},
+    ExportFormat{FileFormat::npy, "NumPy array", false, write_npy_item},
+    ExportFormat{FileFormat::json, "labels and numbers", false, write_json_item},
 };
 
 [[noreturn]] void refuse(const std::string& message) { throw Error(ErrorKind::bad_input, message); }
@@ -456,9 +464,14 @@ std::vector<ExportItem> plan_export(const Trace& trace, const ExportRequest& req
     return items;
 }
 
+void write_item(const Trace& trace, const Session& session, const ExportItem& item, const ByteSink& to,
+                const Progress& progress) {
+    item.format->write(trace, session, item, to, progress);
+}
+
 std::string export_bytes(const Trace& trace, const Session& session, const ExportItem& item,
                          const Progress& progress) {
-    return item.format->bytes(trace, session, item, progress);
+    return collected([&](const ByteSink& to) { write_item(trace, session, item, to, progress); });
 }
 
 Pixels export_pixels(const Trace& trace, const Session& session, const ExportItem& item) {
@@ -503,13 +516,13 @@ std::string no_film_sheet(FileFormat format) {
     return fmt::format("a one-picture film must be png, svg or pdf, not {}", name_of(format));
 }
 
-std::string sheet_bytes(Sheet sheet, FileFormat format, const Session& session) {
+void write_sheet(Sheet sheet, FileFormat format, const Session& session, const ByteSink& to) {
     const TextFace face;
     const Page page = page_of(std::move(sheet), face);
     switch (format) {
-        case FileFormat::png: return render_png(page, carried(session));
-        case FileFormat::svg: return render_svg(page, carried(session));
-        case FileFormat::pdf: return render_pdf(page);
+        case FileFormat::png: return write_png(page, carried(session), to);
+        case FileFormat::svg: return to(render_svg(page, carried(session)));
+        case FileFormat::pdf: return write_pdf(page, to);
         case FileFormat::csv:
         case FileFormat::npy:
         case FileFormat::json:
@@ -530,11 +543,13 @@ std::vector<std::string> export_files(const Trace& trace, const Session& session
     try {
         for (const ExportItem& item : items) {
             report(part_done, 0);
-            const std::string bytes = export_bytes(trace, session, item, part_done);
             const std::string path = (std::filesystem::path(folder) / item.file_name).string();
-            // The last chance to cancel, but for a pipe: from here on the file is written.
-            report(part_done, 1);
-            write_file(path, bytes, [&] { return part_done(1); });
+            const auto write = [&](const ByteSink& to) {
+                write_item(trace, session, item, to, part_done);
+                // The last chance to cancel, but for a pipe: from here on the file is kept.
+                report(part_done, 1);
+            };
+            write_file(path, write, [&] { return part_done(1); });
             paths.push_back(path);
         }
     } catch (const Canceled&) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/export/file_format.h"
+#include "core/files/byte_sink.h"
 #include "core/files/png.h"
 #include "core/graph/run_options.h"
 #include "core/graph/trace.h"
@@ -28,8 +29,8 @@ struct ExportFormat {
     FileFormat choice;
     std::string_view summary;
     bool picture;  ///< drawn with axes and color bar; otherwise only the numbers
-    std::string (*bytes)(const Trace& trace, const Session& session, const ExportItem& item,
-                         const Progress& progress);
+    void (*write)(const Trace& trace, const Session& session, const ExportItem& item, const ByteSink& to,
+                  const Progress& progress);
 };
 
 /// png, svg, pdf, csv, npy, json.
@@ -91,24 +92,29 @@ std::vector<ExportItem> plan_export(const Trace& trace, const ExportRequest& req
 /// picture of several stages, or gradients.
 EvaluateOptions reading_only(EvaluateOptions options, const Session& session, const ExportRequest& request);
 
-/// The bytes of one file. Throws Error(too_large) for a pixel image beyond the limits of PNG surfaces, for a
+/// Writes one file, part by part: but for SVG, its bytes are never in memory as a whole. Throws
+/// Error(too_large) for a pixel image beyond the limits of PNG surfaces, for a
 /// vector image with so many cells that it needs pixels, too, and for a session larger than a picture holds;
-/// Canceled.
+/// Canceled; what `to` throws.
+void write_item(const Trace& trace, const Session& session, const ExportItem& item, const ByteSink& to,
+                const Progress& progress = {});
+
+/// The bytes that write_item() writes.
 std::string export_bytes(const Trace& trace, const Session& session, const ExportItem& item,
                          const Progress& progress = {});
 
 /// Why a film of one picture cannot have this format.
 std::string no_film_sheet(FileFormat format);
 
-/// The bytes of a sheet as a picture of this format, with the session in it. Throws Error(bad_input) for a
-/// format of data, and as export_bytes.
-std::string sheet_bytes(Sheet sheet, FileFormat format, const Session& session);
+/// Writes a sheet as a picture of this format, with the session in it. Throws Error(bad_input) for a format
+/// of data, and as write_item().
+void write_sheet(Sheet sheet, FileFormat format, const Session& session, const ByteSink& to);
 
-/// The pixels of a picture, as its PNG file has them. Throws as export_bytes.
+/// The pixels of a picture, as its PNG file has them. Throws as write_item().
 Pixels export_pixels(const Trace& trace, const Session& session, const ExportItem& item);
 
 /// A picture as it will be written, but no larger than `side` pixels, and the size of the file's picture:
-/// "84 × 80 mm · 992 × 945 pixels". Throws as export_bytes.
+/// "84 × 80 mm · 992 × 945 pixels". Throws as write_item().
 struct ExportPreview {
     Pixels pixels;
     std::string facts;
@@ -129,7 +135,8 @@ struct ExportStep {
 using ExportProgress = std::function<bool(const ExportStep&)>;
 
 /// Writes all files of a request into an existing folder, and removes from it what killed processes left
-/// there (clear_abandoned_files); returns the paths written, in order. Throws as export_bytes and write_file.
+/// there (clear_abandoned_files); returns the paths written, in order. Throws as write_item() and
+/// write_file().
 std::vector<std::string> export_files(const Trace& trace, const Session& session,
                                       const ExportRequest& request, const std::string& folder,
                                       const ExportProgress& progress = {});

@@ -268,7 +268,7 @@ std::vector<std::string> export_film(const Session& session, const FilmRequest& 
         at = i;
         report([&](double part) { return go_on(i, part); }, 0);
     };
-    const auto write = [&](const std::string& name, const std::string& bytes) {
+    const auto write = [&](const std::string& name, const ByteSource& bytes) {
         const std::string path = (std::filesystem::path(folder) / name).string();
         write_file(path, bytes, [&] { return go_on(at, 0); });
         paths.push_back(path);
@@ -279,7 +279,9 @@ std::vector<std::string> export_film(const Session& session, const FilmRequest& 
             for (const auto& [name, frames] : frames_of(session, request, options, still_wanted))
                 for (const FileFormat format : each.formats)
                     write(fmt::format("film-{}.{}", name, name_of(format)),
-                          sheet_bytes(film_sheet(frames, session), format, session));
+                          [&, &frames = frames](const ByteSink& to) {
+                              write_sheet(film_sheet(frames, session), format, session, to);
+                          });
             return paths;
         }
         Films films;
@@ -287,17 +289,20 @@ std::vector<std::string> export_film(const Session& session, const FilmRequest& 
         play(*course, each, request.frames, options, still_wanted,
              [&](int i, const Session& frame, const std::shared_ptr<const Trace>& trace) {
                  for (const ExportItem& item : plan_export(*trace, each))
-                     write(fmt::format("frame-{:04}-{}", i + 1, item.file_name),
-                           export_bytes(*trace, on_one_range(frame, item), item));
+                     write(fmt::format("frame-{:04}-{}", i + 1, item.file_name), [&](const ByteSink& to) {
+                         write_item(*trace, on_one_range(frame, item), item, to);
+                     });
                  ExportRequest drawn = each;
                  drawn.formats = {FileFormat::png};
                  if (as_one) add_pixels(films, *trace, frame, drawn, request.frames);
                  return true;
              });
         for (const auto& [name, frames] : films)
-            write(
-                fmt::format("film-{}.{}", name, name_of(FileFormat::gif)),
-                encode_gif(frames, k_milliseconds, [&](double part) { return go_on(request.frames, part); }));
+            write(fmt::format("film-{}.{}", name, name_of(FileFormat::gif)),
+                  [&, &frames = frames](const ByteSink& to) {
+                      to(encode_gif(frames, k_milliseconds,
+                                    [&](double part) { return go_on(request.frames, part); }));
+                  });
     } catch (const Canceled&) {
         // The files written so far are complete.
     }

@@ -48,7 +48,7 @@ ExportPreview first_frame_preview(const Session& session, const FilmRequest& req
 /// titles name the step or the value, unless the session sets them. Composed as a film, all frames of a stage
 /// are one picture on one range instead, of a sweep with their mean and spread: "film-weights.png". Returns
 /// the paths, in order; where `progress` or `options.cancel` stops it, those that are complete. Throws
-/// Error(bad_input) with why_no_film() before any frame, and as TrainingRun, evaluate() and export_bytes().
+/// Error(bad_input) with why_no_film() before any frame, and as TrainingRun, evaluate() and write_item().
 std::vector<std::string> export_film(const Session& session, const FilmRequest& request,
                                      const std::string& folder, const EvaluateOptions& options,
                                      const ExportProgress& progress = {});

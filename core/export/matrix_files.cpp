@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
-#include <cstdint>
 #include <cstring>
 #include <nlohmann/json.hpp>
 #include <span>
@@ -57,10 +57,14 @@ std::string latex_number(float value, std::optional<int> decimals) {
     return fmt::format("${} \\cdot 10^{{{}}}$", text.substr(0, e), std::stoi(text.substr(e + 1)));
 }
 
-/// Written as four bytes, lowest first, whatever the machine's byte order.
-void append_little_endian(std::string& bytes, float value) {
-    const auto bits = std::bit_cast<std::uint32_t>(value);
-    for (int shift = 0; shift < 32; shift += 8) bytes += static_cast<char>(bits >> shift & 0xff);
+/// Four bytes each, lowest first, whatever the machine's byte order.
+std::string little_endian(std::span<const float> values) {
+    std::string bytes(values.size_bytes(), '\0');
+    std::memcpy(bytes.data(), values.data(), values.size_bytes());
+    for (std::size_t at = 0; std::endian::native == std::endian::big && at < bytes.size();
+         at += sizeof(float))
+        std::reverse(&bytes[at], &bytes[at] + sizeof(float));
+    return bytes;
 }
 
 /// Magic, version, header length and header, padded with spaces so that the data starts at a multiple of 64.
@@ -73,13 +77,6 @@ std::string npy_header(const std::string& shape) {
     bytes += static_cast<char>(header.size() & 0xff);
     bytes += static_cast<char>(header.size() >> 8);
     return bytes + header;
-}
-
-std::string npy(const std::string& shape, std::span<const float> values) {
-    std::string bytes = npy_header(shape);
-    bytes.reserve(bytes.size() + values.size() * sizeof(float));
-    for (const float value : values) append_little_endian(bytes, value);
-    return bytes;
 }
 
 /// JSON has no numbers that are not finite.
@@ -98,42 +95,38 @@ std::string json_head(const Stage& stage, const ShownMatrix& shown) {
     return shown.mean ? "\"mean\"" : std::to_string(shown.head + 1);
 }
 
-/// The values of a part, with its labels.
-struct ExportedPart {
-    Matrix values;
-    std::vector<std::string> rows, columns;
-};
-ExportedPart exported(const Trace& trace, const Stage& stage, const ShownMatrix& shown,
-                      const std::optional<Region>& chosen) {
-    const Region region = exported_region(stage, chosen);
-    ExportedPart part{values_in(shown, region), {}, {}};
-    for (int i = region.row; i < region.end_row(); ++i) part.rows.push_back(trace.row_label(stage, i));
-    for (int j = region.column; j < region.end_column(); ++j)
-        part.columns.push_back(trace.column_label(stage, j, shown.head));
-    return part;
+/// The labels of the columns of a part.
+std::vector<std::string> labels_of_columns(const Trace& trace, const Stage& stage, const ShownMatrix& shown,
+                                           const Region& part) {
+    std::vector<std::string> labels;
+    for (int j = part.column; j < part.end_column(); ++j)
+        labels.push_back(trace.column_label(stage, j, shown.head));
+    return labels;
 }
+
+double part_done(int row, const Region& part) { return static_cast<double>(row) / part.rows; }
 
 }  // namespace
 
-std::string to_csv(const Trace& trace, const Stage& stage, const HeadChoice& head, const Progress& progress,
-                   const std::optional<Region>& region) {
-    const auto [values, rows, columns] = exported(trace, stage, shown_matrix(stage, head), region);
-    std::string text;
-    for (const std::string& label : columns) {
-        text += ',';
-        text += csv_field(label);
+void write_csv(const Trace& trace, const Stage& stage, const HeadChoice& head, const ByteSink& to,
+               const Progress& progress, const std::optional<Region>& region) {
+    const ShownMatrix shown = shown_matrix(stage, head);
+    const Region part = exported_region(stage, region);
+    std::string line;
+    for (const std::string& label : labels_of_columns(trace, stage, shown, part)) {
+        line += ',';
+        line += csv_field(label);
     }
-    text += "\n";
-    for (Eigen::Index r = 0; r < values.rows(); ++r) {
-        report(progress, static_cast<double>(r) / static_cast<double>(values.rows()));
-        text += csv_field(rows[static_cast<std::size_t>(r)]);
-        for (Eigen::Index c = 0; c < values.cols(); ++c) {
-            text += ',';
-            text += exact_text(values(r, c));
+    to(line += '\n');
+    for_each_row(shown, part, [&](int row, std::span<const float> values) {
+        report(progress, part_done(row, part));
+        line = csv_field(trace.row_label(stage, part.row + row));
+        for (const float value : values) {
+            line += ',';
+            line += exact_text(value);
         }
-        text += "\n";
-    }
-    return text;
+        to(line += '\n');
+    });
 }
 
 std::string to_latex(const Trace& trace, const Stage& stage, const HeadChoice& head,
@@ -155,40 +148,51 @@ std::string to_latex(const Trace& trace, const Stage& stage, const HeadChoice& h
 }
 
 std::string to_npy(const Matrix& matrix) {
-    return npy(fmt::format("{}, {}", matrix.rows(), matrix.cols()),
-               {matrix.data(), static_cast<std::size_t>(matrix.size())});
+    return npy_header(fmt::format("{}, {}", matrix.rows(), matrix.cols())) +
+           little_endian({matrix.data(), static_cast<std::size_t>(matrix.size())});
 }
 
-std::string to_npy(const Stage& stage, const HeadChoice& head, const std::optional<Region>& chosen) {
-    const Shape& shape = stage.shape();
-    const Region region = exported_region(stage, chosen);
-    if (head.kind != HeadChoice::Kind::all || !shape.per_head)
-        return to_npy(values_in(shown_matrix(stage, head), region));
-    const Shape part{.heads = shape.heads, .rows = region.rows, .columns = region.columns};
-    Tensor values(part);
-    for (int h = 0; h < shape.heads; ++h) stage.buffer.read(h, region, values.head(h));
-    return npy(fmt::format("{}, {}, {}", part.heads, part.rows, part.columns), values.values());
+void write_npy(const Stage& stage, const HeadChoice& head, const ByteSink& to, const Progress& progress,
+               const std::optional<Region>& region) {
+    const Region part = exported_region(stage, region);
+    std::vector<ShownMatrix> matrices;
+    std::string shape = fmt::format("{}, {}", part.rows, part.columns);
+    if (head.kind == HeadChoice::Kind::all && stage.shape().per_head) {
+        for (int h = 0; h < stage.shape().heads; ++h) matrices.push_back({&stage.buffer, h, false});
+        shape = fmt::format("{}, {}", stage.shape().heads, shape);
+    } else {
+        matrices.push_back(shown_matrix(stage, head));
+    }
+    to(npy_header(shape));
+    for (std::size_t m = 0; m < matrices.size(); ++m)
+        for_each_row(matrices[m], part, [&](int row, std::span<const float> values) {
+            report(progress,
+                   (static_cast<double>(m) + part_done(row, part)) / static_cast<double>(matrices.size()));
+            to(little_endian(values));
+        });
 }
 
-std::string to_json(const Trace& trace, const Stage& stage, const HeadChoice& head, const Progress& progress,
-                    const std::optional<Region>& region) {
+void write_json(const Trace& trace, const Stage& stage, const HeadChoice& head, const ByteSink& to,
+                const Progress& progress, const std::optional<Region>& region) {
     const ShownMatrix shown = shown_matrix(stage, head);
-    const auto [values, rows, columns] = exported(trace, stage, shown, region);
-    std::string text = fmt::format(
+    const Region part = exported_region(stage, region);
+    std::vector<std::string> rows;
+    for (int i = part.row; i < part.end_row(); ++i) rows.push_back(trace.row_label(stage, i));
+    to(fmt::format(
         "{{\"stage\": \"{}\", \"head\": {}, \"shape\": [{}, {}],\n\"rows\": {},\n\"columns\": {},\n\"data\": "
         "[",
-        stage.name(), json_head(stage, shown), values.rows(), values.cols(), json_labels(rows),
-        json_labels(columns));
-    for (Eigen::Index r = 0; r < values.rows(); ++r) {
-        report(progress, static_cast<double>(r) / static_cast<double>(values.rows()));
-        text += r == 0 ? "\n[" : ",\n[";
-        for (Eigen::Index c = 0; c < values.cols(); ++c) {
-            if (c > 0) text += ", ";
-            text += json_number(values(r, c));
+        stage.name(), json_head(stage, shown), part.rows, part.columns, json_labels(rows),
+        json_labels(labels_of_columns(trace, stage, shown, part))));
+    for_each_row(shown, part, [&](int row, std::span<const float> values) {
+        report(progress, part_done(row, part));
+        std::string line = row == 0 ? "\n[" : ",\n[";
+        for (std::size_t c = 0; c < values.size(); ++c) {
+            if (c > 0) line += ", ";
+            line += json_number(values[c]);
         }
-        text += "]";
-    }
-    return text + "\n]}\n";
+        to(line += ']');
+    });
+    to("\n]}\n");
 }
 
 }  // namespace attnscope

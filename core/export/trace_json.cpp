@@ -11,7 +11,6 @@
 #include "core/error.h"
 #include "core/export/export.h"
 #include "core/graph/trace.h"
-#include "core/memory.h"
 #include "core/picture/shown_matrix.h"
 #include "core/session/options.h"
 
@@ -43,15 +42,24 @@ void append_list(std::string& out, int count, const Each& each) {
     out += ']';
 }
 
-void append_matrix(std::string& out, const Matrix& values, bool vector, int depth, bool nested) {
-    append_list(out, static_cast<int>(values.rows()), [&](int i) {
-        const auto number = [&](int j) { append_number(out, values(i, j)); };
-        if (vector) return number(0);
-        append_list(out, static_cast<int>(values.cols()) / depth, [&](int j) {
-            if (!nested) return number(j);
-            append_list(out, depth, [&](int k) { number(j * depth + k); });
-        });
+/// A matrix is a list of rows; of one column a list of numbers; of columns of `depth` numbers each, if
+/// `nested`, a list of rows of columns.
+void write_matrix(const ByteSink& to, const ShownMatrix& shown, const Region& region, bool vector, int depth,
+                  bool nested) {
+    to("[");
+    for_each_row(shown, region, [&](int row, std::span<const float> values) {
+        std::string line = row == 0 ? "" : ",";
+        const auto number = [&](int j) { append_number(line, values[static_cast<std::size_t>(j)]); };
+        if (vector)
+            number(0);
+        else
+            append_list(line, static_cast<int>(values.size()) / depth, [&](int j) {
+                if (!nested) return number(j);
+                append_list(line, depth, [&](int k) { number(j * depth + k); });
+            });
+        to(line);
     });
+    to("]");
 }
 
 /// The matrices that `choice` selects in a stage with heads.
@@ -66,29 +74,36 @@ bool is_left_out(const Stage& stage, const std::optional<Region>& region) {
     return stage.buffer.on_demand() && !(region && is_of_pairs(*stage.info));
 }
 
-/// Appends a stage's numbers under its name; a gradient has the name of its stage.
-void append_stage(std::string& out, const Stage& stage, const HeadChoice& head,
-                  const std::optional<Region>& chosen) {
+/// Throws what write_stage() will, before anything is written.
+void require_written(const Stage& stage, const HeadChoice& head, const std::optional<Region>& chosen) {
+    matrices_of(stage, head);
+    const Region region = exported_region(stage, chosen);
+    if (!is_left_out(stage, chosen)) require_written(region);
+}
+
+/// Writes a stage's numbers under its name; a gradient has the name of its stage.
+void write_stage(const ByteSink& to, const Stage& stage, const HeadChoice& head,
+                 const std::optional<Region>& chosen) {
     const Shape& shape = stage.shape();
     const Region region = exported_region(stage, chosen);
     const bool vector = stage.info->columns == Axis::single;
     const bool nested = stage.info->columns == Axis::key_hidden;
     const std::vector<ShownMatrix> matrices = matrices_of(stage, head);
-    out += "\"" + stage_name(stage.key().as(StageKey::Part::value)) + "\":{\"shape\":[";
-    if (shape.per_head) out += fmt::format("{},", matrices.size());
-    out += fmt::format("{}{}{}],\"data\":", region.rows,
-                       vector ? "" : "," + std::to_string(region.columns / shape.depth),
-                       nested ? "," + std::to_string(shape.depth) : "");
-    if (is_left_out(stage, chosen))
-        out += "null";
-    else if (shape.per_head)
-        append_list(out, static_cast<int>(matrices.size()), [&](int h) {
-            append_matrix(out, values_in(matrices[static_cast<std::size_t>(h)], region), vector, shape.depth,
-                          nested);
-        });
-    else
-        append_matrix(out, values_in(matrices.front(), region), vector, shape.depth, nested);
-    out += '}';
+    to("\"" + stage_name(stage.key().as(StageKey::Part::value)) + "\":{\"shape\":[");
+    if (shape.per_head) to(fmt::format("{},", matrices.size()));
+    to(fmt::format("{}{}{}],\"data\":", region.rows,
+                   vector ? "" : "," + std::to_string(region.columns / shape.depth),
+                   nested ? "," + std::to_string(shape.depth) : ""));
+    if (is_left_out(stage, chosen)) return to("null}");
+    if (!shape.per_head) {
+        write_matrix(to, matrices.front(), region, vector, shape.depth, nested);
+        return to("}");
+    }
+    for (std::size_t m = 0; m < matrices.size(); ++m) {
+        to(m == 0 ? "[" : ",");
+        write_matrix(to, matrices[m], region, vector, shape.depth, nested);
+    }
+    to("]}");
 }
 
 /// A stage's key chooses its gradient, too; none chooses all.
@@ -98,37 +113,17 @@ bool is_chosen(const Stage& stage, std::span<const StageKey> keys) {
            });
 }
 
-void append_stages(std::string& out, const std::vector<StagePtr>& stages, std::span<const StageKey> keys,
-                   const HeadChoice& head, const std::optional<Region>& region) {
+void write_stages(const ByteSink& to, const std::vector<StagePtr>& stages, std::span<const StageKey> keys,
+                  const HeadChoice& head, const std::optional<Region>& region) {
     bool first = true;
-    out += '{';
+    to("{");
     for (const StagePtr& stage : stages) {
         if (!is_chosen(*stage, keys)) continue;
-        out += first ? "\n" : ",\n";
+        to(first ? "\n" : ",\n");
         first = false;
-        append_stage(out, *stage, head, region);
+        write_stage(to, *stage, head, region);
     }
-    out += '}';
-}
-
-/// Checks that the text, which is larger than the numbers themselves, fits in memory.
-void require_memory(const Trace& trace, std::span<const StageKey> keys, const std::optional<Region>& region) {
-    // Twice what the text needs, because it is copied as it grows.
-    constexpr std::size_t k_bytes_per_number = std::size_t{2} * 16;
-    std::size_t numbers = 0;
-    for (const StageRecord& record : trace.records)
-        if (is_chosen(*record.stage, keys) && !is_left_out(*record.stage, region))
-            numbers += static_cast<std::size_t>(record.stage->shape().heads) *
-                       exported_region(*record.stage, region).size();
-    for (const StagePtr& gradient : trace.gradients)
-        if (is_chosen(*gradient, keys)) numbers += gradient->shape().size();
-    const std::size_t needed = numbers * k_bytes_per_number, free = available_memory();
-    if (needed > free)
-        throw Error(
-            ErrorKind::too_large,
-            fmt::format(
-                "the text of {} numbers needs {} MiB and {} MiB are free: name fewer stages (--stage)",
-                numbers, needed >> 20, free >> 20));
+    to("}");
 }
 
 std::vector<StageKey> keys_of(const Trace& trace, std::span<const std::string> names) {
@@ -154,27 +149,27 @@ std::vector<std::string> names_left_out(const Trace& trace, std::span<const std:
     return left_out;
 }
 
-std::string trace_json(const Trace& trace, std::span<const std::string> names, const HeadChoice& head,
-                       const std::optional<Region>& region) {
+void write_trace_json(const Trace& trace, std::span<const std::string> names, const HeadChoice& head,
+                      const std::optional<Region>& region, const ByteSink& to) {
     const std::vector<StageKey> keys = keys_of(trace, names);
-    require_memory(trace, keys, region);
+    for (const StagePtr& stage : trace.stages())
+        if (is_chosen(*stage, keys)) require_written(*stage, head, region);
     const Json session = Json::parse(to_json(Session{trace.experiment, {}, {}}));
-    std::string out =
-        "{\"format\":\"attnscope-trace\",\"version\":1,\n\"experiment\":" + session["experiment"].dump() +
-        ",\n\"backend\":" + Json(name_of(trace.backend)).dump() + ",\n\"rows\":" + Json(trace.rows).dump() +
-        ",\n\"columns\":" + Json(trace.columns).dump();
+    to("{\"format\":\"attnscope-trace\",\"version\":1,\n\"experiment\":" + session["experiment"].dump() +
+       ",\n\"backend\":" + Json(name_of(trace.backend)).dump() + ",\n\"rows\":" + Json(trace.rows).dump() +
+       ",\n\"columns\":" + Json(trace.columns).dump());
     if (region)
-        out += fmt::format(",\n\"region\":\"{}:{},{}:{}\"", region->row + 1, region->end_row(),
-                           region->column + 1, region->end_column());
-    out += ",\n\"stages\":";
-    append_stages(out, trace.stages(), keys, head, region);
-    out += ",\n\"parameters\":";
-    append_stages(out, trace.parameters(), keys, head, region);
+        to(fmt::format(",\n\"region\":\"{}:{},{}:{}\"", region->row + 1, region->end_row(),
+                       region->column + 1, region->end_column()));
+    to(",\n\"stages\":");
+    write_stages(to, trace.stages(), keys, head, region);
+    to(",\n\"parameters\":");
+    write_stages(to, trace.parameters(), keys, head, region);
     if (!trace.gradients.empty()) {
-        out += ",\n\"gradients\":";
-        append_stages(out, trace.gradients, keys, head, region);
+        to(",\n\"gradients\":");
+        write_stages(to, trace.gradients, keys, head, region);
     }
-    return out + "}\n";
+    to("}\n");
 }
 
 }  // namespace attnscope

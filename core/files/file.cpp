@@ -81,6 +81,23 @@ int write_all(int descriptor, std::string_view bytes, const FileCalls& calls) {
     return 0;
 }
 
+/// Writes the bytes of a source, about a mebibyte at a time; throws as write_file().
+void write_all(int descriptor, const ByteSource& source, const std::string& path, const FileCalls& calls) {
+    constexpr std::size_t k_at_once = std::size_t{1} << 20;
+    std::string waiting;
+    const auto write = [&](std::string_view bytes) {
+        if (const int error = write_all(descriptor, bytes, calls); error != 0) throw_write(path, error);
+    };
+    source([&](std::string_view bytes) {
+        if (waiting.empty() && bytes.size() >= k_at_once) return write(bytes);
+        waiting += bytes;
+        if (waiting.size() < k_at_once) return;
+        write(waiting);
+        waiting.clear();
+    });
+    write(waiting);
+}
+
 constexpr std::string_view k_temporary_mark = ".attnscope-", k_temporary_end = ".part";
 
 /// ".weights.png.attnscope-4711-0.part": hidden; written by process 4711, its first attempt.
@@ -170,13 +187,13 @@ void sync_folder(const fs::path& folder, const FileCalls& calls) {
     if (descriptor.number() >= 0) calls.fsync(descriptor.number());
 }
 
-void replace(const fs::path& target, const struct stat* existing, std::string_view bytes,
+void replace(const fs::path& target, const struct stat* existing, const ByteSource& bytes,
              const std::string& path, const FileCalls& calls) {
     TemporaryFile temporary(target, 0666, path, calls);
     Descriptor file(temporary.number(), calls);
-    int error = existing && calls.fchmod(file.number(), existing->st_mode & 07777) != 0 ? errno : 0;
-    if (error == 0) error = write_all(file.number(), bytes, calls);
-    if (error == 0 && calls.fsync(file.number()) != 0) error = errno;
+    if (existing && calls.fchmod(file.number(), existing->st_mode & 07777) != 0) throw_write(path, errno);
+    write_all(file.number(), bytes, path, calls);
+    int error = calls.fsync(file.number()) != 0 ? errno : 0;
     if (error == 0) error = file.close();
     if (error == 0) error = temporary.move_to(target);
     if (error != 0) throw_write(path, error);
@@ -221,7 +238,7 @@ bool same_file(const struct stat& a, const struct stat& b) {
     return a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
-void replace_existing(const std::string& path, const struct stat& existing, std::string_view bytes,
+void replace_existing(const std::string& path, const struct stat& existing, const ByteSource& bytes,
                       const FileCalls& calls) {
     // A rename checks the folder's permissions only: a file that may not be written must not be replaced
     // either.
@@ -299,13 +316,9 @@ std::string read_file(const std::string& path, std::size_t most, const CheckStar
     }
 }
 
-void write_file(const std::string& path, std::string_view bytes, const MayWait& may_wait,
+void write_file(const std::string& path, const ByteSource& bytes, const MayWait& may_wait,
                 const FileCalls& calls) {
-    if (path == "-") {
-        const int error = write_all(STDOUT_FILENO, bytes, calls);
-        if (error != 0) throw_write(path, error);
-        return;
-    }
+    if (path == "-") return write_all(STDOUT_FILENO, bytes, path, calls);
     if (path.empty()) throw_write(path, ENOENT);
     struct stat existing {};
     if (!found(calls.status, path, existing, path))
@@ -315,7 +328,12 @@ void write_file(const std::string& path, std::string_view bytes, const MayWait& 
     else if (S_ISREG(existing.st_mode))
         replace_existing(path, existing, bytes, calls);
     else
-        write_directly(path, bytes, may_wait, calls);
+        write_directly(path, collected(bytes), may_wait, calls);
+}
+
+void write_file(const std::string& path, std::string_view bytes, const MayWait& may_wait,
+                const FileCalls& calls) {
+    write_file(path, ByteSource([&](const ByteSink& to) { to(bytes); }), may_wait, calls);
 }
 
 void clear_abandoned_files(const std::string& folder) noexcept {

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "core/error.h"
+#include "core/files/byte_sink.h"
 #include "core/files/file_calls.h"
 #include "core/limits.h"
 
@@ -52,12 +53,17 @@ auto opened(const std::string& path, const Read& read, std::size_t most = k_max_
 /// Asked about every 50 ms while a pipe has no reader, or one that reads nothing; false ends the wait.
 using MayWait = std::function<bool()>;
 
-/// Writes `bytes` as the whole content of `path`; "-" is standard output. The file is complete or absent: an
-/// existing one is replaced, keeping its permissions, only once the new one is complete and on the disk; a
-/// link remains a link. Anything but a regular file (/dev/null, a pipe) is written to directly, and a signal
-/// caught without SA_RESTART ends the wait. A link of another user in a folder that all may write to is
-/// refused, as by Linux's fs.protected_symlinks. Throws Error(io) naming the path, what failed and what to
-/// do; no other file is left behind. Throws Canceled when `may_wait` ends a wait; empty: it never does.
+/// Writes what `bytes` makes as the whole content of `path`; "-" is standard output. The file is complete or
+/// absent: an existing one is replaced, keeping its permissions, only once the new one is complete and on the
+/// disk; a link remains a link. Until then the bytes are in a file beside it, and no more than a mebibyte of
+/// them in memory. Anything but a regular file (/dev/null, a pipe) is written to directly, once all bytes are
+/// made, and a signal caught without SA_RESTART ends the wait. A link of another user in a folder that all
+/// may write to is refused, as by Linux's fs.protected_symlinks. Throws Error(io) naming the path, what
+/// failed and what to do, before any byte is made if the place cannot be written to; no other file is left
+/// behind. Throws Canceled when `may_wait` ends a wait (empty: it never does), and what `bytes` throws.
+void write_file(const std::string& path, const ByteSource& bytes, const MayWait& may_wait = {},
+                const FileCalls& calls = {});
+/// Writes `bytes`, as above.
 void write_file(const std::string& path, std::string_view bytes, const MayWait& may_wait,
                 const FileCalls& calls = {});
 inline void write_file(const std::string& path, std::string_view bytes, const FileCalls& calls = {}) {

@@ -10,6 +10,7 @@
 #include <cmath>
 #include <csetjmp>
 #include <cstring>
+#include <exception>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -29,19 +30,19 @@ constexpr std::string_view k_signature{"\x89PNG\r\n\x1a\n", 8};
 // --------------------------------------------------------------------------------------------------
 
 struct Sink {
-    std::string bytes;
-    std::string failure;
+    const ByteSink& to;
+    std::string failure = {};
+    std::exception_ptr thrown = {};  ///< by `to`: an exception must not pass through libpng
 };
 
 void append(png_structp png, png_bytep data, png_size_t size) {
     auto* sink = static_cast<Sink*>(png_get_io_ptr(png));
-    bool full = false;
     try {
-        sink->bytes.append(reinterpret_cast<const char*>(data), size);
+        sink->to({reinterpret_cast<const char*>(data), size});
     } catch (...) {
-        full = true;  // an exception must not pass through libpng
+        sink->thrown = std::current_exception();
     }
-    if (full) png_error(png, "not enough memory");
+    if (sink->thrown) png_error(png, "its bytes cannot be written");
 }
 
 void flush(png_structp) {}
@@ -370,15 +371,16 @@ std::string encode_png(const Pixels& pixels, std::span<const PngText> texts, con
     const auto read = [&](int y, std::uint8_t* row) {
         std::memcpy(row, pixels.bytes.data() + static_cast<std::size_t>(y) * size, size);
     };
-    return encode_png(PixelRows{pixels.width, pixels.height, pixels.channels, pixels.dpi, read}, texts,
-                      progress);
+    const PixelRows rows{pixels.width, pixels.height, pixels.channels, pixels.dpi, read};
+    return collected([&](const ByteSink& to) { write_png(rows, texts, to, progress); });
 }
 
-std::string encode_png(const PixelRows& pixels, std::span<const PngText> texts, const Progress& progress) {
+void write_png(const PixelRows& pixels, std::span<const PngText> texts, const ByteSink& to,
+               const Progress& progress) {
     if (!is_sized(pixels.width, pixels.height, pixels.channels))
         throw Error(ErrorKind::bad_input, fmt::format("cannot write a PNG of {} × {} pixels of {} channels",
                                                       pixels.width, pixels.height, pixels.channels));
-    Sink sink;
+    Sink sink{to};
     const std::optional<Palette> palette = Palette::of(pixels);
     const Stored stored{pixels, palette ? &*palette : nullptr};
     std::vector<png_text> chunks;
@@ -388,7 +390,8 @@ std::string encode_png(const PixelRows& pixels, std::span<const PngText> texts, 
                          write_header(writer.png, writer.info, &sink, stored, chunks.data(),
                                       static_cast<int>(chunks.size())) &&
                          write_pixels(writer.png, stored, progress);
-    if (written) return std::move(sink.bytes);
+    if (written) return;
+    if (sink.thrown) std::rethrow_exception(sink.thrown);
     throw Error(ErrorKind::backend, "libpng cannot write the picture: " +
                                         (sink.failure.empty() ? "it cannot be initialized" : sink.failure));
 }

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/files/byte_sink.h"
 #include "core/limits.h"
 #include "core/progress.h"
 
@@ -43,13 +44,16 @@ struct PngText {
 
 inline constexpr std::string_view k_png_session_key = "attnscope-session";
 
-/// The bytes of a PNG file, without time or software version: the same pixels and texts give the same bytes,
-/// on any number of threads; another kind of processor, or ISA-L in another version, may compress otherwise.
-/// Throws Error(bad_input) unless there are width × height × channels bytes, width and height at least 1;
-/// Error(backend) if libpng or ISA-L fails; Canceled.
+/// Writes a PNG file, part by part, without time or software version: the same pixels and texts give the same
+/// bytes, on any number of threads; another kind of processor, or ISA-L in another version, may compress
+/// otherwise. Throws Error(bad_input) unless width and height are at least 1; Error(backend) if libpng or
+/// ISA-L fails; Canceled; what `to` throws.
+void write_png(const PixelRows& pixels, std::span<const PngText> texts, const ByteSink& to,
+               const Progress& progress = {});
+
+/// The bytes that write_png() writes. Throws Error(bad_input) unless there are width × height × channels
+/// bytes, and as write_png().
 std::string encode_png(const Pixels& pixels, std::span<const PngText> texts, const Progress& progress = {});
-std::string encode_png(const PixelRows& pixels, std::span<const PngText> texts,
-                       const Progress& progress = {});
 
 /// Throws Error(bad_input) naming `source` for bytes that are not a complete PNG file.
 Pixels decode_png(std::string_view bytes, std::string_view source);

@@ -103,25 +103,22 @@ private:
 
 Pixels render_pixels(const Page& page, const Progress& progress) { return Drawing(page, progress).pixels(); }
 
-std::string render_png(const Page& page, std::string_view session_json, const Progress& progress) {
+void write_png(const Page& page, std::string_view session_json, const ByteSink& to,
+               const Progress& progress) {
     const Drawing drawing(page, step_of(progress, 0, 0.5));
     const Progress encoding = step_of(progress, 0.5, 1);
-    if (session_json.empty()) return encode_png(drawing.rows(), {}, encoding);
+    if (session_json.empty()) return write_png(drawing.rows(), {}, to, encoding);
     const PngText session{std::string(k_png_session_key), std::string(session_json)};
-    return encode_png(drawing.rows(), {&session, 1}, encoding);
+    write_png(drawing.rows(), {&session, 1}, to, encoding);
 }
 
 Pixels render_pixels(const Figure& figure, const TextFace& face, const Progress& progress) {
     return render_pixels(page_of(figure, face), progress);
 }
 
-std::string render_png(const Figure& figure, const TextFace& face, std::string_view session_json,
-                       const Progress& progress) {
-    return render_png(page_of(figure, face), session_json, progress);
-}
-
 std::string render_png(const Figure& figure, std::string_view session_json) {
-    return render_png(figure, TextFace(), session_json);
+    const TextFace face;
+    return collected([&](const ByteSink& to) { write_png(page_of(figure, face), session_json, to); });
 }
 
 }  // namespace attnscope

@@ -10,7 +10,9 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <exception>
 #include <map>
+#include <new>
 #include <optional>
 #include <utility>
 
@@ -25,23 +27,23 @@ namespace {
 /// 200 inches, the limit of Acrobat.
 constexpr double k_longest_page = 14400;
 
-/// Receives the bytes that a surface writes; the progress callback can stop it.
+/// Passes on the bytes that a surface writes; the progress callback can stop it.
 struct Sink {
-    std::string bytes;
-    Progress progress;
+    const ByteSink& to;
+    Progress progress = {};
     bool canceled = false;
-    bool full = false;
+    std::exception_ptr thrown = {};  ///< by `to`: an exception must not pass through cairo
 
     static cairo_status_t write(void* closure, const unsigned char* data, unsigned size) {
         auto& sink = *static_cast<Sink*>(closure);
-        // cairo keeps calling after an error; nothing is stored then.
+        // cairo keeps calling after an error; nothing is passed on then.
         if (!sink.canceled) sink.canceled = sink.progress && !sink.progress(0);
-        if (sink.canceled || sink.full) return CAIRO_STATUS_WRITE_ERROR;
+        if (sink.canceled || sink.thrown) return CAIRO_STATUS_WRITE_ERROR;
         try {
-            sink.bytes.append(reinterpret_cast<const char*>(data), size);
+            sink.to({reinterpret_cast<const char*>(data), size});
         } catch (...) {
-            sink.full = true;  // an exception must not pass through cairo
-            return CAIRO_STATUS_NO_MEMORY;
+            sink.thrown = std::current_exception();
+            return CAIRO_STATUS_WRITE_ERROR;
         }
         return CAIRO_STATUS_SUCCESS;
     }
@@ -49,10 +51,17 @@ struct Sink {
 
 void require_status(cairo_status_t status, const Sink& sink) {
     if (sink.canceled) throw Canceled{};
-    if (status == CAIRO_STATUS_SUCCESS && !sink.full) return;
-    if (sink.full || status == CAIRO_STATUS_NO_MEMORY)
-        throw Error(ErrorKind::too_large,
-                    "the picture does not fit in memory: use a smaller cell size or leave out the values");
+    const auto no_memory = [] {
+        return Error(ErrorKind::too_large,
+                     "the picture does not fit in memory: use a smaller cell size or leave out the values");
+    };
+    try {
+        if (sink.thrown) std::rethrow_exception(sink.thrown);
+    } catch (const std::bad_alloc&) {
+        throw no_memory();
+    }
+    if (status == CAIRO_STATUS_SUCCESS) return;
+    if (status == CAIRO_STATUS_NO_MEMORY) throw no_memory();
     throw Error(ErrorKind::backend,
                 std::string("cairo cannot write the picture: ") + cairo_status_to_string(status));
 }
@@ -60,9 +69,8 @@ void require_status(cairo_status_t status, const Sink& sink) {
 /// Fraction of the time spent on drawing; converting the drawing to bytes takes the rest.
 constexpr double k_drawn = 0.3;
 
-/// Draws with `scale` units of the surface per unit of the page and returns what the surface has written.
-std::string drawn(const Page& page, CairoSurface surface, double scale, Sink& sink,
-                  const Progress& progress) {
+/// Draws with `scale` units of the surface per unit of the page.
+void draw(const Page& page, CairoSurface surface, double scale, Sink& sink, const Progress& progress) {
     sink.progress = step_of(progress, k_drawn, 1);
     require_status(cairo_surface_status(surface.get()), sink);
     {
@@ -74,7 +82,6 @@ std::string drawn(const Page& page, CairoSurface surface, double scale, Sink& si
     cairo_surface_finish(surface.get());
     require_status(cairo_surface_status(surface.get()), sink);
     report(progress, 1);
-    return std::move(sink.bytes);
 }
 
 // SVG, normalized
@@ -162,13 +169,16 @@ std::string normalized_svg(std::string_view svg) {
 
 std::string render_svg(const Page& page, std::string_view session_json, const Progress& progress) {
     if (page.has_pixels) require_picture_size(page.size);
-    Sink sink;
     // Millimeters where the paper has them, else pixels.
     const double scale = page.paper ? page.points * 25.4 / 72 : 1;
-    CairoSurface surface(cairo_svg_surface_create_for_stream(
-        Sink::write, &sink, page.paper ? page.paper->width : page.size.width, page.size.height * scale));
-    cairo_svg_surface_set_document_unit(surface.get(), page.paper ? CAIRO_SVG_UNIT_MM : CAIRO_SVG_UNIT_PX);
-    const std::string bytes = drawn(page, std::move(surface), scale, sink, progress);
+    const std::string bytes = collected([&](const ByteSink& to) {
+        Sink sink{to};
+        CairoSurface surface(cairo_svg_surface_create_for_stream(
+            Sink::write, &sink, page.paper ? page.paper->width : page.size.width, page.size.height * scale));
+        cairo_svg_surface_set_document_unit(surface.get(),
+                                            page.paper ? CAIRO_SVG_UNIT_MM : CAIRO_SVG_UNIT_PX);
+        draw(page, std::move(surface), scale, sink, progress);
+    });
     return with_svg_texts(normalized_svg(bytes), page.title, session_json);
 }
 
@@ -177,23 +187,23 @@ std::string render_svg(const Figure& figure, const TextFace& face, std::string_v
     return render_svg(page_of(figure, face), session_json, progress);
 }
 
-std::string render_pdf(const Page& page, const Progress& progress) {
+void write_pdf(const Page& page, const ByteSink& to, const Progress& progress) {
     if (page.has_pixels) require_picture_size(page.size);
     const double side = std::max({page.size.width, page.size.height, 1});
     const double scale = std::min(page.points, k_longest_page / side);
     const double width = page.paper ? page.paper->width * 72 / 25.4 : page.size.width * scale;
-    Sink sink;
+    Sink sink{to};
     CairoSurface surface(
         cairo_pdf_surface_create_for_stream(Sink::write, &sink, width, page.size.height * scale));
     cairo_pdf_surface_set_metadata(surface.get(), CAIRO_PDF_METADATA_TITLE, page.title.c_str());
     cairo_pdf_surface_set_metadata(surface.get(), CAIRO_PDF_METADATA_CREATOR, "attnscope");
     // Empty leaves the date out; otherwise cairo writes the current time.
     cairo_pdf_surface_set_metadata(surface.get(), CAIRO_PDF_METADATA_CREATE_DATE, "");
-    return drawn(page, std::move(surface), scale, sink, progress);
+    draw(page, std::move(surface), scale, sink, progress);
 }
 
 std::string render_pdf(const Figure& figure, const TextFace& face, const Progress& progress) {
-    return render_pdf(page_of(figure, face), progress);
+    return collected([&](const ByteSink& to) { write_pdf(page_of(figure, face), to, progress); });
 }
 
 }  // namespace attnscope

@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/files/byte_sink.h"
 #include "core/picture/page.h"
 
 namespace attnscope {
@@ -20,10 +21,11 @@ std::string render_svg(const Page& page, std::string_view session_json, const Pr
 std::string render_svg(const Figure& figure, const TextFace& face, std::string_view session_json,
                        const Progress& progress = {});
 
-/// A PDF file of one page, with the width on paper, or at 96 pixels of the PNG per inch, or more if the page
-/// would exceed the 200 inches that viewers show. Letters are text, with embedded fonts. It holds no session,
-/// because cairo attaches no files. Throws as render_svg().
-std::string render_pdf(const Page& page, const Progress& progress = {});
+/// Writes a PDF file of one page, with the width on paper, or at 96 pixels of the PNG per inch, or more if
+/// the page would exceed the 200 inches that viewers show. Letters are text, with embedded fonts. It holds no
+/// session, because cairo attaches no files. Throws as render_svg() and what `to` throws.
+void write_pdf(const Page& page, const ByteSink& to, const Progress& progress = {});
+/// The bytes of a figure's own page, as write_pdf() writes it.
 std::string render_pdf(const Figure& figure, const TextFace& face, const Progress& progress = {});
 
 /// `svg` as written by cairo, made reproducible and easier to read: identifiers numbered from 0 for each

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/cpu/row_blocks.h"
 #include "core/error.h"
 #include "core/graph/formula.h"
 #include "core/limits.h"
@@ -78,16 +79,38 @@ Region exported_region(const Stage& stage, const std::optional<Region>& chosen) 
     return *chosen;
 }
 
-Matrix values_in(const ShownMatrix& shown, const Region& region) {
-    if (region.rows == shown.rows() && region.columns == shown.columns()) return shown.values();
-    if (region.size() > k_max_matrix_numbers)
-        throw Error(
-            ErrorKind::too_large,
-            fmt::format("the region has {} × {} values, and up to {} are written: choose a smaller one",
-                        region.rows, region.columns, k_max_matrix_numbers));
-    Matrix values(region.rows, region.columns);
-    shown.buffer->read(shown.head, region, {values.data(), values.rows(), values.cols()});
-    return values;
+void require_written(const Region& region) {
+    if (region.size() > k_max_written_numbers)
+        throw Error(ErrorKind::too_large,
+                    fmt::format("{} × {} values are too many to write, at most {}: choose a region of them "
+                                "(region)",
+                                region.rows, region.columns, k_max_written_numbers));
+}
+
+void for_each_row(const ShownMatrix& shown, const Region& region,
+                  const std::function<void(int row, std::span<const float> values)>& each) {
+    require_written(region);
+    constexpr int k_numbers_at_once = 1 << 22, k_rows_of_part = 64;
+    const int at_once = std::max(1, k_numbers_at_once / std::max(region.columns, 1));
+    Matrix values;
+    for (int row = 0; row < region.rows; row += at_once) {
+        const int count = std::min(at_once, region.rows - row);
+        values.resize(count, region.columns);
+        const auto read = [&](Eigen::Index part) {
+            const int first = static_cast<int>(part) * k_rows_of_part;
+            const int rows = std::min(k_rows_of_part, count - first);
+            shown.buffer->read(shown.head, {region.row + row + first, region.column, rows, region.columns},
+                               {values.row(first).data(), rows, region.columns});
+        };
+        // Only what is computed on demand is worth threads.
+        const int parts = (count + k_rows_of_part - 1) / k_rows_of_part;
+        if (shown.buffer->on_demand())
+            run_parallel(parts, read);
+        else
+            for (int part = 0; part < parts; ++part) read(part);
+        for (int i = 0; i < count; ++i)
+            each(row + i, {values.row(i).data(), static_cast<std::size_t>(region.columns)});
+    }
 }
 
 HeadChoice head_on_screen(const Stage& stage, const HeadChoice& chosen) {

@@ -1,7 +1,9 @@
 // Selects which of a stage's matrices is shown.
 #pragma once
 
+#include <functional>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "core/graph/trace.h"
@@ -47,9 +49,13 @@ Pool pooling_of(const StageInfo& stage, const Presentation& presentation);
 /// Error(bad_input) if the stage does not have these pairs.
 Region exported_region(const Stage& stage, const std::optional<Region>& chosen);
 
-/// The values of a part of a matrix, a copy. Throws Error(too_large) for more than k_max_matrix_numbers of a
-/// larger one.
-Matrix values_in(const ShownMatrix& shown, const Region& region);
+/// Throws Error(too_large) for a part of more than k_max_written_numbers.
+void require_written(const Region& region);
+
+/// Calls `each` with every row of a part of a matrix, from 0, and its region.columns values; a
+/// few million values are in memory. Throws as require_written(), and what `each` throws.
+void for_each_row(const ShownMatrix& shown, const Region& region,
+                  const std::function<void(int row, std::span<const float> values)>& each);
 
 /// The choice for a window, which shows one matrix at a time: the chosen head, limited to those of the stage,
 /// or the mean if the mean or all heads are chosen. For why_not_shown() and shown_matrix().

@@ -16,6 +16,7 @@
 #include "core/picture/shown_matrix.h"
 #include "core/session/examples.h"
 #include "tests/with_loss.h"
+#include "tests/written.h"
 
 namespace attnscope {
 namespace {
@@ -79,7 +80,7 @@ void check(const Trace& trace, const nlohmann::json& whole, const Stage& stage, 
     const HeadChoice on_screen = head_on_screen(stage, head);
     if (!why_not_shown(stage, on_screen).empty()) {
         EXPECT_THROW(focused_matrix_text(trace, presentation), Error);
-        EXPECT_THROW(to_csv(trace, stage, on_screen), Error);
+        EXPECT_THROW(test::written_csv(trace, stage, on_screen), Error);
         EXPECT_THROW(plan_export(trace, {{name}, on_screen, {FileFormat::csv}}), Error);
         return;
     }
@@ -122,7 +123,7 @@ void check(const Trace& trace, const nlohmann::json& whole, const Stage& stage, 
 void walk(const Experiment& e) {
     const Trace trace = test::with_gradients(e);
     ASSERT_FALSE(trace.gradients.empty());
-    const nlohmann::json whole = nlohmann::json::parse(trace_json(trace));
+    const nlohmann::json whole = nlohmann::json::parse(test::written_trace_json(trace));
     std::vector<StagePtr> stages = trace.gradients;
     for (const StageRecord& record : trace.records) stages.push_back(record.stage);
     for (const StagePtr& stage : stages) {

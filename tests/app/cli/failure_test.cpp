@@ -179,10 +179,6 @@ TEST_F(FailureTest, WhatDoesNotFitInMemoryFailsAtOnce) {
     const Words large = {"--tokenizer", "whitespace", "--heads", "64",
                          "--dim",       "64",         "--text",  repeated("w ", 4096)};
     expect_both_fail(1, large, {"4096 × 4096 tokens with 64 heads", "MiB are free", "fewer heads"}, small);
-    // One head fits, its text does not.
-    const Start smaller{.environment = {}, .input = {}, .output = {}, .largest_space = rlim_t{2} << 30};
-    expect_failure(1, run({"trace", "--tokenizer", "whitespace", "--text", repeated("w ", 4096)}, smaller),
-                   {"numbers needs", "MiB are free", "--stage"});
 }
 
 TEST_F(FailureTest, AnInvalidSessionFailsWithItsName) {

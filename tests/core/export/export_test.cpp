@@ -15,6 +15,7 @@
 
 #include "core/error.h"
 #include "core/files/png.h"
+#include "core/files/read_matrix.h"
 #include "core/files/svg.h"
 #include "core/graph/graph.h"
 #include "core/graph/stage_table.h"
@@ -525,6 +526,33 @@ std::size_t count_surveyed(const Trace& trace) {
         for (int h = 0; each->buffer.on_demand() && h < each->shape().heads; ++h)
             count += each->buffer.on_demand()->is_surveyed(h) ? 1 : 0;
     return count;
+}
+
+TEST(ExportTest, AWholeStageThatNoMemoryHoldsLeavesAsData) {
+    Session session = small_session(2);
+    session.experiment.input.text.clear();
+    for (int i = 0; i < 60; ++i) session.experiment.input.text += "w" + std::to_string(i) + " ";
+    const Trace whole = evaluate(session.experiment);
+    const Trace trace = evaluate(session.experiment, {}, {.on_demand = {.most_cells = 0, .kept_cells = 12}});
+    for (const char* const stage : {"scores", "weights"})
+        for (const HeadChoice& head : {HeadChoice{Kind::one, 1}, HeadChoice{Kind::mean}}) {
+            const auto bytes = [&](const Trace& of, FileFormat format) {
+                return export_bytes(of, session, only(of, {{stage}, head, {format}}));
+            };
+            const Matrix values = matrix_from_npy(bytes(trace, FileFormat::npy), "long"),
+                         expected = matrix_from_npy(bytes(whole, FileFormat::npy), "short");
+            ASSERT_EQ(values.rows(), 60);
+            // Sums are taken in another order.
+            EXPECT_TRUE(values.isApprox(expected, 1e-5f)) << stage;
+            EXPECT_EQ(matrix_from_csv(bytes(trace, FileFormat::csv), "long"), values) << stage;
+            const auto json = nlohmann::json::parse(bytes(trace, FileFormat::json));
+            for (int i = 0; i < 60; ++i)
+                for (int j = 0; j < 60; ++j)
+                    ASSERT_EQ(
+                        json["data"][static_cast<std::size_t>(i)][static_cast<std::size_t>(j)].get<float>(),
+                        values(i, j))
+                        << stage;
+        }
 }
 
 TEST(ExportTest, PicturesOfManyHeadsOfAVeryLongTextKeepFewSurveys) {

@@ -11,6 +11,7 @@
 #include "core/graph/stage_table.h"
 #include "core/picture/figure.h"
 #include "tests/picture_fixture.h"
+#include "tests/written.h"
 
 namespace attnscope {
 namespace {
@@ -23,10 +24,10 @@ TEST(MatrixFilesTest, CsvHasLabelsOnBothSidesAndNineDigits) {
     const StagePtr scores =
         make_stage(k_scores, 2, 2, 2, [](int h, int r, int c) { return 0.1f * (h + 1) + r * 10.f - c; });
     const Trace trace = make_trace({"Can", "you"}, {scores});
-    EXPECT_EQ(to_csv(trace, *scores, k_first),
+    EXPECT_EQ(written_csv(trace, *scores, k_first),
               ",Can,you\nCan,0.100000001,-0.899999976\nyou,10.1000004,9.10000038\n");
-    EXPECT_EQ(to_csv(trace, *scores, k_second).substr(0, 25), ",Can,you\nCan,0.200000003,");
-    EXPECT_EQ(to_csv(trace, *scores, k_mean).substr(0, 25), ",Can,you\nCan,0.150000006,");
+    EXPECT_EQ(written_csv(trace, *scores, k_second).substr(0, 25), ",Can,you\nCan,0.200000003,");
+    EXPECT_EQ(written_csv(trace, *scores, k_mean).substr(0, 25), ",Can,you\nCan,0.150000006,");
 }
 
 TEST(MatrixFilesTest, LatexIsATabularWithLabelsAndTheChosenDecimals) {
@@ -70,14 +71,14 @@ TEST(MatrixFilesTest, CsvQuotesWhatWouldBreakARow) {
         return values[r];
     });
     const Trace trace = make_trace({",", "say \"hi\"", "a\nb", "Grüße", ""}, {stage});
-    EXPECT_EQ(to_csv(trace, *stage, k_first),
+    EXPECT_EQ(written_csv(trace, *stage, k_first),
               ",1\n\",\",1\n\"say \"\"hi\"\"\",-inf\n\"a\nb\",inf\nGrüße,nan\n,9.99999972e-10\n");
 }
 
 TEST(MatrixFilesTest, NpyIsVersion1LittleEndianAndAlignedTo64Bytes) {
     const StagePtr scores =
         make_stage(k_scores, 2, 2, 3, [](int h, int r, int c) { return 100.f * h + 10.f * r + c; });
-    const std::string bytes = to_npy(*scores, k_second);
+    const std::string bytes = written_npy(*scores, k_second);
     const std::string header = "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }";
     EXPECT_EQ(bytes.substr(0, 10), std::string("\x93NUMPY\x01\x00\x76\x00", 10));
     EXPECT_EQ(bytes.substr(10, 118), header + std::string(117 - header.size(), ' ') + "\n");
@@ -92,11 +93,11 @@ TEST(MatrixFilesTest, NpyIsVersion1LittleEndianAndAlignedTo64Bytes) {
 TEST(MatrixFilesTest, NpyHoldsAllHeadsWhenAsked) {
     const StagePtr scores =
         make_stage(k_scores, 2, 2, 3, [](int h, int, int) { return static_cast<float>(h); });
-    const std::string bytes = to_npy(*scores, k_all);
+    const std::string bytes = written_npy(*scores, k_all);
     EXPECT_NE(bytes.find("'shape': (2, 2, 3), }"), std::string::npos);
     EXPECT_EQ(bytes.size() % 64, 12 * 4u % 64);
     const StagePtr mask = make_stage(k_mask, 1, 2, 3, [](int, int, int) { return 1.f; });
-    EXPECT_NE(to_npy(*mask, k_all).find("'shape': (2, 3), }"), std::string::npos);
+    EXPECT_NE(written_npy(*mask, k_all).find("'shape': (2, 3), }"), std::string::npos);
 }
 
 TEST(MatrixFilesTest, JsonIsReadBackAsItWas) {
@@ -105,7 +106,7 @@ TEST(MatrixFilesTest, JsonIsReadBackAsItWas) {
         return h == 1 && r == 1 ? std::nanf("") : 0.1f * (h + 1);
     });
     const Trace trace = make_trace({"say \"hi\"", "\xff"}, {masked});
-    const nlohmann::json json = nlohmann::json::parse(to_json(trace, *masked, k_second));
+    const nlohmann::json json = nlohmann::json::parse(written_json(trace, *masked, k_second));
     EXPECT_EQ(json["stage"], "masked");
     EXPECT_EQ(json["head"], 2);
     EXPECT_EQ(json["shape"], (nlohmann::json{2, 2}));
@@ -113,7 +114,7 @@ TEST(MatrixFilesTest, JsonIsReadBackAsItWas) {
     EXPECT_EQ(json["data"][0][0].get<float>(), 0.2f);
     EXPECT_TRUE(json["data"][0][1].is_null());
     EXPECT_EQ(json["data"][1][1], "nan");
-    EXPECT_EQ(nlohmann::json::parse(to_json(trace, *masked, k_mean))["head"], "mean");
+    EXPECT_EQ(nlohmann::json::parse(written_json(trace, *masked, k_mean))["head"], "mean");
 }
 
 TEST(MatrixFilesTest, ARegionIsWrittenWithItsLabels) {
@@ -121,22 +122,22 @@ TEST(MatrixFilesTest, ARegionIsWrittenWithItsLabels) {
         make_stage(k_scores, 2, 4, 4, [](int h, int r, int c) { return h * 100.f + r * 10.f + c; });
     const Trace trace = make_trace({"a", "b", "c", "d"}, {scores});
     const Region region{1, 2, 2, 2};
-    EXPECT_EQ(to_csv(trace, *scores, k_second, {}, region), ",c,d\nb,112,113\nc,122,123\n");
-    const nlohmann::json json = nlohmann::json::parse(to_json(trace, *scores, k_first, {}, region));
+    EXPECT_EQ(written_csv(trace, *scores, k_second, {}, region), ",c,d\nb,112,113\nc,122,123\n");
+    const nlohmann::json json = nlohmann::json::parse(written_json(trace, *scores, k_first, {}, region));
     EXPECT_EQ(json["shape"], (nlohmann::json{2, 2}));
     EXPECT_EQ(json["rows"], (nlohmann::json{"b", "c"}));
     EXPECT_EQ(json["columns"], (nlohmann::json{"c", "d"}));
     EXPECT_EQ(json["data"], (nlohmann::json{{12, 13}, {22, 23}}));
-    EXPECT_EQ(to_npy(*scores, k_second, region), to_npy(Matrix{{112, 113}, {122, 123}}));
-    EXPECT_THROW(to_csv(trace, *scores, k_first, {}, Region{3, 0, 2, 1}), Error);
+    EXPECT_EQ(written_npy(*scores, k_second, region), to_npy(Matrix{{112, 113}, {122, 123}}));
+    EXPECT_THROW(written_csv(trace, *scores, k_first, {}, Region{3, 0, 2, 1}), Error);
 }
 
 TEST(MatrixFilesTest, CsvAndJsonHoldOneMatrix) {
     const StagePtr scores = make_stage(k_scores, 2, 1, 1, [](int, int, int) { return 1.f; });
     const Trace trace = make_trace(words(1), {scores});
-    EXPECT_THROW(to_csv(trace, *scores, k_all), Error);
-    EXPECT_THROW(to_json(trace, *scores, k_all), Error);
-    EXPECT_THROW(to_npy(*scores, {HeadChoice::Kind::one, 2}), Error);
+    EXPECT_THROW(written_csv(trace, *scores, k_all), Error);
+    EXPECT_THROW(written_json(trace, *scores, k_all), Error);
+    EXPECT_THROW(written_npy(*scores, {HeadChoice::Kind::one, 2}), Error);
 }
 
 /// Two heads of 2 × 3 on a card, of which only the second can be read.
@@ -160,11 +161,11 @@ private:
 TEST(MatrixFilesTest, OneHeadOfACardsValuesIsCopiedWithoutTheOthers) {
     const StagePtr scores(new Stage("scores"_stage, Buffer(std::make_shared<SecondHead>())));
     const Trace trace = make_trace({"Can", "you"}, {scores});
-    EXPECT_EQ(to_npy(*scores, k_second).size(), 128 + 6 * 4u);
-    EXPECT_NE(to_csv(trace, *scores, k_second).find("you,3,4,5"), std::string::npos);
-    EXPECT_NE(to_json(trace, *scores, k_second).find("[3, 4, 5]"), std::string::npos);
+    EXPECT_EQ(written_npy(*scores, k_second).size(), 128 + 6 * 4u);
+    EXPECT_NE(written_csv(trace, *scores, k_second).find("you,3,4,5"), std::string::npos);
+    EXPECT_NE(written_json(trace, *scores, k_second).find("[3, 4, 5]"), std::string::npos);
     EXPECT_EQ(make_figure(trace, *scores, k_second, {}).values, (std::vector<float>{0, 1, 2, 3, 4, 5}));
-    EXPECT_THROW(to_npy(*scores, k_first), Error);
+    EXPECT_THROW(written_npy(*scores, k_first), Error);
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include "core/mechanism/evaluate.h"
 #include "core/session/session.h"
 #include "tests/special_numbers.h"
+#include "tests/written.h"
 
 namespace attnscope {
 namespace {
@@ -22,7 +23,9 @@ using namespace test;
 using Json = nlohmann::ordered_json;
 using Names = std::vector<std::string>;
 
-Json parsed(const Trace& trace, const Names& names = {}) { return Json::parse(trace_json(trace, names)); }
+Json parsed(const Trace& trace, const Names& names = {}) {
+    return Json::parse(written_trace_json(trace, names));
+}
 
 Names keys(const Json& object) {
     Names names;
@@ -157,7 +160,7 @@ TEST(TraceJsonTest, MaskedCellsAreNullInMaskedAndZeroInWeights) {
 }
 
 TEST(TraceJsonTest, NumbersHaveAtMostNineSignificantDigits) {
-    const std::string text = trace_json(evaluate({}), Names{"scores"});
+    const std::string text = written_trace_json(evaluate({}), Names{"scores"});
     std::size_t longest = 0;
     for (std::size_t i = text.find("\"data\""); i < text.find("\"parameters\"");) {
         i = text.find_first_of("0123456789", i);
@@ -180,7 +183,7 @@ TEST(TraceJsonTest, NamesPickStagesAndParameters) {
     EXPECT_EQ(keys(json["stages"]), Names{"weights"});
     EXPECT_EQ(keys(json["parameters"]), Names{"W_q"});
     try {
-        trace_json(trace, Names{"output"});
+        written_trace_json(trace, Names{"output"});
         FAIL();
     } catch (const Error& error) {
         EXPECT_EQ(error.kind(), ErrorKind::bad_input);
@@ -192,7 +195,9 @@ TEST(TraceJsonTest, AHeadOrTheMeanStandsAloneInItsDimension) {
     Experiment experiment;
     experiment.attention.heads = 4;
     const Trace trace = evaluate(experiment);
-    const auto stages = [&](HeadChoice head) { return Json::parse(trace_json(trace, {}, head))["stages"]; };
+    const auto stages = [&](HeadChoice head) {
+        return Json::parse(written_trace_json(trace, {}, head))["stages"];
+    };
     const Json all = stages({HeadChoice::Kind::all});
     EXPECT_EQ(all, parsed(trace)["stages"]);
     const Json third = stages({HeadChoice::Kind::one, 2});
@@ -220,9 +225,45 @@ TEST(TraceJsonTest, TheExperimentIsASessions) {
 }
 
 TEST(TraceJsonTest, TheSameExperimentGivesTheSameBytes) {
-    const std::string text = trace_json(evaluate({}));
-    EXPECT_EQ(text, trace_json(evaluate({})));
+    const std::string text = written_trace_json(evaluate({}));
+    EXPECT_EQ(text, written_trace_json(evaluate({})));
     EXPECT_TRUE(text.ends_with("}\n"));
+}
+
+TEST(TraceJsonTest, ItGoesOutRowByRow) {
+    Experiment experiment;
+    experiment.input.text.clear();
+    for (int i = 0; i < 300; ++i) experiment.input.text += "w" + std::to_string(i) + " ";
+    const Trace trace = evaluate(experiment);
+    std::size_t whole = 0, longest = 0;
+    write_trace_json(trace, Names{"weights"}, {HeadChoice::Kind::all}, {}, [&](std::string_view bytes) {
+        whole += bytes.size();
+        longest = std::max(longest, bytes.size());
+    });
+    EXPECT_GT(whole, 90'000u * 4);
+    EXPECT_LT(longest, 300u * 24) << "a row of numbers, or the words";
+}
+
+TEST(TraceJsonTest, WhatTheTraceDoesNotHaveIsRefusedBeforeAnythingIsWritten) {
+    const Trace trace = evaluate({});
+    const auto refused = [&](const Names& names, const HeadChoice& head,
+                             const std::optional<Region>& region) {
+        bool is_written = false;
+        EXPECT_THROW(
+            write_trace_json(trace, names, head, region, [&](std::string_view) { is_written = true; }),
+            Error);
+        EXPECT_FALSE(is_written);
+    };
+    refused({"output"}, {HeadChoice::Kind::all}, {});
+    refused({"weights"}, {HeadChoice::Kind::all}, Region{0, 0, 8, 9});
+    Experiment two;
+    two.attention.heads = 2;
+    const Trace heads = evaluate(two);
+    bool is_written = false;
+    EXPECT_THROW(write_trace_json(heads, {}, {HeadChoice::Kind::one, 2}, {},
+                                  [&](std::string_view) { is_written = true; }),
+                 Error);
+    EXPECT_FALSE(is_written);
 }
 
 TEST(TraceJsonTest, HiddenUnitsAreNestedBelowTheirKey) {
@@ -232,7 +273,7 @@ TEST(TraceJsonTest, HiddenUnitsAreNestedBelowTheirKey) {
     e.weighting.hidden = 2;
     const Trace trace = evaluate(e);
     const std::vector<std::string> names = {"score_hidden"};
-    const auto json = nlohmann::json::parse(trace_json(trace, names));
+    const auto json = nlohmann::json::parse(written_trace_json(trace, names));
     const auto& stage = json["stages"]["score_hidden"];
     EXPECT_EQ(stage["shape"], nlohmann::json({1, 3, 3, 2}));
     EXPECT_EQ(stage["data"][0][1][2][1].get<float>(), trace.find("score_hidden"_stage)->buffer.at(0, 1, 5));

@@ -65,6 +65,52 @@ TEST_F(FileTest, WhatIsWrittenIsReadBack) {
     EXPECT_EQ(files(), 1);
 }
 
+TEST_F(FileTest, WhatIsMadeInPartsIsWrittenMeanwhile) {
+    constexpr std::size_t k_part = 100'000;
+    constexpr int k_parts = 50;
+    std::vector<std::size_t> written;
+    FileCalls calls;
+    calls.write = [&](int file, const void* bytes, std::size_t count) {
+        written.push_back(count);
+        return ::write(file, bytes, count);
+    };
+    std::string all;
+    const auto make = [&](const ByteSink& to) {
+        for (int i = 0; i < k_parts; ++i) {
+            const std::string part(k_part, static_cast<char>('a' + i % 26));
+            all += part;
+            to(part);
+        }
+    };
+    write_file(path("out"), make, {}, calls);
+    EXPECT_EQ(read_file(path("out")), all);
+    EXPECT_GE(written.size(), 4u);
+    for (const std::size_t count : written) EXPECT_LE(count, (std::size_t{1} << 20) + k_part);
+}
+
+TEST_F(FileTest, WhatIsMadeInPartsAndFailsLeavesTheOldFileAndNothingElse) {
+    write_file(path("out"), "old");
+    for (const std::size_t before : {std::size_t{0}, std::size_t{5'000'000}}) {
+        const auto make = [&](const ByteSink& to) {
+            to(std::string(before, 'x'));
+            throw Canceled{};
+        };
+        EXPECT_THROW(write_file(path("out"), make), Canceled);
+        EXPECT_THROW(write_file(path("new"), make), Canceled);
+        EXPECT_THROW(write_file("/dev/null", make), Canceled);
+    }
+    EXPECT_EQ(read_file(path("out")), "old");
+    EXPECT_EQ(files(), 1);
+}
+
+TEST_F(FileTest, NothingIsMadeForAPlaceThatCannotBeWrittenTo) {
+    bool is_made = false;
+    const auto make = [&](const ByteSink&) { is_made = true; };
+    for (const std::string& place : {path("missing/out"), folder_.string(), std::string()})
+        EXPECT_THROW(write_file(place, make), Error) << place;
+    EXPECT_FALSE(is_made);
+}
+
 TEST_F(FileTest, ARelativePathIsWrittenWhereOneStands) {
     const fs::path before = fs::current_path();
     fs::current_path(folder_);

@@ -96,6 +96,32 @@ TEST(PngTest, APictureInSeveralPartsIsTheSameOnAnyNumberOfThreads) {
     }
 }
 
+TEST(PngTest, APictureGoesOutInPartsAndWhatItsSinkThrowsComesThrough) {
+    const Pixels pixels = noise(4000, 4001, 3, 1 << 24);
+    const PixelRows rows{
+        .width = 4000, .height = 4001, .read = [&](int y, std::uint8_t* row) {
+            std::memcpy(row, pixels.bytes.data() + std::size_t{12'000} * static_cast<std::size_t>(y), 12'000);
+        }};
+    std::size_t whole = 0, longest = 0;
+    write_png(rows, {}, [&](std::string_view bytes) {
+        whole += bytes.size();
+        longest = std::max(longest, bytes.size());
+    });
+    EXPECT_EQ(whole, encode_png(pixels, {}).size());
+    EXPECT_LT(longest, std::size_t{2} << 20) << "of " << whole;
+    std::size_t taken = 0;
+    const ByteSink full = [&](std::string_view bytes) {
+        if (taken > 5'000'000) throw Error(ErrorKind::io, "the disk is full");
+        taken += bytes.size();
+    };
+    try {
+        write_png(rows, {}, full);
+        ADD_FAILURE() << "nothing thrown";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.kind(), ErrorKind::io);
+    }
+}
+
 TEST(PngTest, WritingIsCanceledAfterSomeParts) {
     const Pixels pixels = noise(4000, 4001, 3, 1 << 24);
     std::vector<double> parts;

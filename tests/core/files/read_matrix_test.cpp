@@ -9,6 +9,7 @@
 #include "core/error.h"
 #include "core/export/matrix_files.h"
 #include "core/mechanism/evaluate.h"
+#include "tests/written.h"
 
 namespace attnscope {
 namespace {
@@ -64,8 +65,9 @@ TEST(ReadMatrixTest, ReadsWhatTheProgramExports) {
     const Trace trace = evaluate(Experiment{});
     for (const char* name : {"scores", "embedding", "mask"}) {
         const Stage& stage = *trace.find_named(name);
-        EXPECT_EQ(csv(to_csv(trace, stage, {})), Matrix(stage.buffer.host().head(0))) << name;
-        EXPECT_EQ(matrix_from_npy(to_npy(stage, {}), "a.npy"), Matrix(stage.buffer.host().head(0))) << name;
+        EXPECT_EQ(csv(test::written_csv(trace, stage, {})), Matrix(stage.buffer.host().head(0))) << name;
+        EXPECT_EQ(matrix_from_npy(test::written_npy(stage, {}), "a.npy"), Matrix(stage.buffer.host().head(0)))
+            << name;
     }
 }
 

@@ -112,7 +112,7 @@ TEST(RenderVectorTest, EqualFiguresAreEqualBytesAfterOtherFilesInEveryProcessAnd
     };
     const std::string bytes = both();
     render_svg(weights(8, 12, causal), face, "{}");
-    render_png(causal_example(), face, "{}");
+    render_png(causal_example(), "{}");
     render_pdf(weights(30, 12, causal), face);
     ::sleep(1);  // a file must not know when it was made
     EXPECT_EQ(both(), bytes);
@@ -277,7 +277,9 @@ TEST(RenderVectorTest, EveryStepCanBeTheLast) {
         }
         EXPECT_EQ(render({}), whole);
     };
-    stops([&](const Progress& progress) { return render_png(figure, face, "{}", progress); });
+    stops([&](const Progress& progress) {
+        return collected([&](const ByteSink& to) { write_png(page_of(figure, face), "{}", to, progress); });
+    });
     stops([&](const Progress& progress) { return render_svg(figure, face, "{}", progress); });
     stops([&](const Progress& progress) { return render_pdf(figure, face, progress); });
 }

@@ -222,12 +222,12 @@ TEST(SheetTest, AllFormatsHaveTheWidth) {
     const Pixels pixels = render_pixels(page);
     EXPECT_NEAR(pixels.width, 84 / 25.4 * 300, 300 * page.points / 72 + 1);
     EXPECT_EQ(pixels.dpi, 300);
-    const std::string png = render_png(page, "");
+    const std::string png = collected([&](const ByteSink& to) { write_png(page, "", to); });
     const std::size_t at = png.find("pHYs");
     ASSERT_NE(at, std::string::npos);
     EXPECT_EQ(png.substr(at + 4, 4), std::string("\x00\x00\x2e\x23", 4)) << "11811 pixels per meter";
     EXPECT_NE(render_svg(page, "").find("width=\"84mm\""), std::string::npos);
-    const std::string pdf = render_pdf(page);
+    const std::string pdf = collected([&](const ByteSink& to) { write_pdf(page, to); });
     std::smatch box;
     ASSERT_TRUE(std::regex_search(pdf, box, std::regex("MediaBox \\[ 0 0 ([0-9.]+)")));
     EXPECT_NEAR(std::stod(box[1]), 84 * k_points_per_millimeter, 0.01);

@@ -23,6 +23,7 @@
 #include "tests/random_seq2seq.h"
 #include "tests/random_transformer.h"
 #include "tests/sanitized.h"
+#include "tests/written.h"
 
 namespace attnscope {
 namespace {
@@ -71,9 +72,9 @@ void expect_nowhere(const Trace& trace, const Stage& stage, const Presentation& 
     EXPECT_FALSE(shown_stage(trace, stage.key(), presentation)) << name;
     EXPECT_EQ(message_of([&] { focused_matrix_text(trace, presentation); }), why_not_shown(stage, head));
     EXPECT_EQ(message_of([&] { plan_export(trace, {{name}, head, {FileFormat::csv}}); }), why);
-    EXPECT_EQ(message_of([&] { to_csv(trace, stage, head); }), why);
-    EXPECT_EQ(message_of([&] { to_json(trace, stage, head); }), why);
-    EXPECT_EQ(message_of([&] { to_npy(stage, head); }), why);
+    EXPECT_EQ(message_of([&] { test::written_csv(trace, stage, head); }), why);
+    EXPECT_EQ(message_of([&] { test::written_json(trace, stage, head); }), why);
+    EXPECT_EQ(message_of([&] { test::written_npy(stage, head); }), why);
     EXPECT_EQ(message_of([&] { make_figure(trace, stage, head, presentation); }), why);
 }
 
@@ -87,7 +88,7 @@ void expect_everywhere(const Trace& trace, const Stage& stage, const Presentatio
     const int columns = stage.shape().columns;
     if (stage.shape().rows * columns > 1600) return;  // larger ones take the same path, and long
     const Cells copied = cells_of(focused_matrix_text(trace, presentation), '\t', columns);
-    EXPECT_EQ(copied, cells_of(to_csv(trace, stage, head), ',', columns)) << name;
+    EXPECT_EQ(copied, cells_of(test::written_csv(trace, stage, head), ',', columns)) << name;
     const auto items = plan_export(trace, {{name}, head, {FileFormat::csv}});
     ASSERT_EQ(items.size(), 1U) << name;
     EXPECT_EQ(items[0].file_name.find("-mean") != std::string::npos, mean) << items[0].file_name;

@@ -33,6 +33,7 @@
 #include "tests/random_transformer.h"
 #include "tests/recipe_text.h"
 #include "tests/with_loss.h"
+#include "tests/written.h"
 
 namespace attnscope {
 namespace {
@@ -311,7 +312,7 @@ protected:
             SCOPED_TRACE(context);
             ASSERT_TRUE(line.starts_with("{")) << read_file(out + ".err") << recipe(trace);
             using nlohmann::ordered_json;
-            const ordered_json ours = ordered_json::parse(trace_json(trace)),
+            const ordered_json ours = ordered_json::parse(written_trace_json(trace)),
                                torchs = ordered_json::parse(line);
             expect_same(ours, torchs);
             if (gradients) expect_same_gradients(ours, torchs);
@@ -325,8 +326,8 @@ protected:
 
 private:
     static std::string trace_context(const Trace& trace) {
-        json experiment =
-            json::parse(trace_json(trace, std::vector{std::string(main_stage(trace).name())}))["experiment"];
+        json experiment = json::parse(
+            written_trace_json(trace, std::vector{std::string(main_stage(trace).name())}))["experiment"];
         experiment.erase("given");
         return experiment.dump();
     }
