@@ -35,7 +35,7 @@ const OnDemandValues& weights_of(const Trace& trace) {
 void preview_of_book(benchmark::State& state) {
     for (auto _ : state) {
         const Trace trace = trace_of(static_cast<int>(state.range(0)), false);
-        benchmark::DoNotOptimize(weights_of(trace).preview(0, 64, {}));
+        benchmark::DoNotOptimize(weights_of(trace).preview(0, 64, Pool::dominant, {}));
     }
 }
 

@@ -321,7 +321,6 @@ int render(Arguments& arguments) {
     request.chosen = session.presentation.stage;
     request.gradients = session.presentation.gradients;
     request.compose = session.presentation.compose;
-    request.keeps_few_surveys = true;
     if (arguments.film > 0) return render_film(arguments, session, request);
     if (request.compose == Compose::film)
         throw UsageError("--compose film: a film has several frames: set their number with --film");

@@ -396,7 +396,8 @@ std::optional<Document::Overview> Document::overview_on_screen() {
     const auto& [stage, head] = *shown;
     if (stage->buffer.on_demand()->is_surveyed(std::max(head, 0)))
         return Overview{.has_preview = true, .is_surveyed = true};
-    return Overview{.has_preview = tile_maker_.find({stage, head, TileRequest::What::preview}) != nullptr};
+    return Overview{.has_preview =
+                        tile_maker_.find(preview_of(stage, head, session_.presentation)) != nullptr};
 }
 
 /// Requests the overview of the stage in focus, if it is computed on demand.
@@ -410,9 +411,14 @@ void Document::overview() {
         overview_maker_.forget();
         tile_maker_.begin_frame(false);
     }
+    // An export that had made this survey may have let go of it.
+    const MadeOverview* const made = overview_maker_.known().get();
+    if (made && made->is_complete && made->of == OverviewRequest{stage, head} && !overview_maker_.busy() &&
+        !stage->buffer.on_demand()->is_surveyed(std::max(head, 0)))
+        overview_maker_.forget();
     const bool is_canceled = without_overview_.lock() == stage && head_without_overview_ == head;
     if (!is_canceled) without_overview_.reset();
-    if (!is_canceled && tile_maker_.find({stage, head, TileRequest::What::preview}))
+    if (!is_canceled && tile_maker_.find(preview_of(stage, head, session_.presentation)))
         overview_maker_.request({stage, head});
 }
 

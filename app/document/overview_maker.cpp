@@ -35,20 +35,20 @@ void survey(const OverviewRequest& request, std::atomic<double>& part, const std
 
 OverviewMaker::OverviewMaker(std::shared_ptr<Shared> shared, const std::function<void()>& wake)
     : Newest(
-          [shared, wake](OverviewRequest request, const OverviewRequest*, const std::stop_token& cancel) {
+          [shared, wake](OverviewRequest request, const MadeOverview*, const std::stop_token& cancel) {
               return surveyed(std::move(request), *shared, wake, cancel);
           },
           wake),
       shared_(std::move(shared)) {}
 
-OverviewRequest OverviewMaker::surveyed(OverviewRequest request, Shared& shared,
-                                        const std::function<void()>& wake, const std::stop_token& cancel) {
+MadeOverview OverviewMaker::surveyed(OverviewRequest request, Shared& shared,
+                                     const std::function<void()>& wake, const std::stop_token& cancel) {
     try {
         survey(request, shared.part, wake, cancel);
     } catch (const Canceled&) {
         throw;
     } catch (const std::exception&) {  // no memory: the preview stays on screen
-        return request;
+        return {std::move(request), false};
     }
     std::erase_if(shared.surveyed, [&](const auto& each) {
         return each.first.expired() || (each.first.lock() == request.stage && each.second == request.head);
@@ -59,7 +59,7 @@ OverviewRequest OverviewMaker::surveyed(OverviewRequest request, Shared& shared,
         if (const StagePtr oldest = stage.lock())
             buffer_of(*oldest, head).on_demand()->forget_survey(std::max(head, 0));
     }
-    return request;
+    return {std::move(request), true};
 }
 
 }  // namespace attnscope

@@ -20,9 +20,14 @@ struct OverviewRequest {
     bool operator==(const OverviewRequest&) const = default;
 };
 
+struct MadeOverview {
+    OverviewRequest of;
+    bool is_complete = false;  ///< false: memory did not suffice
+};
+
 /// Surveys a head (OnDemandValues::survey()) and finds what its color scale asks for. The last k_kept surveys
 /// are kept.
-class OverviewMaker : public Newest<OverviewRequest, OverviewRequest> {
+class OverviewMaker : public Newest<OverviewRequest, MadeOverview> {
 public:
     static constexpr std::size_t k_kept = 4;
     /// `wake` is also called now and then while a survey goes on.
@@ -41,8 +46,8 @@ private:
         std::deque<std::pair<std::weak_ptr<const Stage>, int>> surveyed = {};
     };
     OverviewMaker(std::shared_ptr<Shared> shared, const std::function<void()>& wake);
-    static OverviewRequest surveyed(OverviewRequest request, Shared& shared,
-                                    const std::function<void()>& wake, const std::stop_token& cancel);
+    static MadeOverview surveyed(OverviewRequest request, Shared& shared, const std::function<void()>& wake,
+                                 const std::stop_token& cancel);
 
     std::shared_ptr<Shared> shared_;
 };

@@ -20,7 +20,7 @@ double end_of(const Matrix& preview) {
 }  // namespace
 
 std::shared_ptr<const Matrix> known_preview(Document& document, const StagePtr& stage, int head) {
-    return document.tiles().find({stage, head, TileRequest::What::preview});
+    return document.tiles().find(preview_of(stage, head, document.presentation()));
 }
 
 ColorScale screen_scale(Document& document, const Trace& trace, const StagePtr& stage,

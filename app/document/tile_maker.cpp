@@ -20,7 +20,7 @@ Matrix computed(const TileRequest& request, const std::stop_token& cancel) {
     const int head = std::max(request.head, 0);
     if (is_sample(request)) return buffer.on_demand()->sample(head, k_sampled_rows, cancel);
     if (request.what == TileRequest::What::preview)
-        return buffer.on_demand()->preview(head, k_preview_bands, cancel);
+        return buffer.on_demand()->preview(head, k_preview_bands, request.pool, cancel);
     return buffer.on_demand()->tile(head, request.level, request.pool, request.region, cancel);
 }
 

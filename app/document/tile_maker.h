@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/graph/trace.h"
+#include "core/picture/shown_matrix.h"
 
 namespace attnscope {
 
@@ -19,8 +20,8 @@ namespace attnscope {
 struct TileRequest {
     enum class What {
         tile,     ///< OnDemandValues::tile()
-        preview,  ///< OnDemandValues::preview(), or sample() where columns are features; level, region and
-                  ///< pool are not used
+        preview,  ///< OnDemandValues::preview(), or sample() where columns are features, without the pool;
+                  ///< level and region are not used
     };
     StagePtr stage;
     int head = 0;  ///< −1: the mean
@@ -30,6 +31,11 @@ struct TileRequest {
     Pool pool = Pool::dominant;
     bool operator==(const TileRequest&) const = default;
 };
+
+/// The preview of a head as it is shown.
+inline TileRequest preview_of(const StagePtr& stage, int head, const Presentation& shown) {
+    return {stage, head, TileRequest::What::preview, 0, {}, pooling_of(*stage->info, shown)};
+}
 
 /// Computes what the newest frame asked for: tiles, then previews of pairs, then samples of the rest. What
 /// only an older frame asked for is not begun. A running sample is stopped when anything else is asked for.

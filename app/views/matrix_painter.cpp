@@ -230,8 +230,8 @@ void paint_matrix(Desk& desk, const Ui& ui, ImDrawList& list, const ShownStage& 
 namespace {
 
 /// Draws what is known of the whole of a stage on demand, coarsely: finer parts are drawn over it.
-void paint_below(Desk& desk, const Ui& ui, ImDrawList& list, const ShownStage& shown, const Extent& whole,
-                 const HeatmapLook& look) {
+void paint_below(Desk& desk, const Ui& ui, ImDrawList& list, const ShownStage& shown, Pool pool,
+                 const Extent& whole, const HeatmapLook& look) {
     constexpr int k_most_blocks = 1024;
     const Shape& shape = shown.stage->shape();
     const Buffer* buffer = shown.head_index() < 0 ? shown.stage->buffer.known_mean() : &shown.stage->buffer;
@@ -244,11 +244,13 @@ void paint_below(Desk& desk, const Ui& ui, ImDrawList& list, const ShownStage& s
         rows = pooled_size(shape.rows, level);
         columns = pooled_size(shape.columns, level);
     }
-    const auto values =
-        surveyed
-            ? desk.document.tiles().find(
-                  {shown.stage, shown.head_index(), TileRequest::What::tile, level, {0, 0, rows, columns}})
-            : known_preview(desk.document, shown.stage, shown.head_index());
+    const auto values = surveyed ? desk.document.tiles().find({shown.stage,
+                                                               shown.head_index(),
+                                                               TileRequest::What::tile,
+                                                               level,
+                                                               {0, 0, rows, columns},
+                                                               pool})
+                                 : known_preview(desk.document, shown.stage, shown.head_index());
     if (!values) return;
     HeatmapSource source;
     source.rows = static_cast<int>(values->rows());
@@ -277,9 +279,9 @@ void paint_matrix(Desk& desk, const Ui& ui, ImDrawList& list, const ShownStage& 
     HeatmapLook look = look_on(desk, ui, scale);
     if (shown.stage->info->unit == Unit::boolean) look.style = HeatmapLook::Style::dots;
     HeatmapSource source = source_of(desk, shown, transposed);
-    const Pool pool = pooling_of(*shown.stage->info, desk.document.presentation());
-    if (source.made && !transposed && pool == Pool::dominant) {
-        paint_below(desk, ui, list, shown, whole, look);
+    if (source.made && !transposed) {
+        paint_below(desk, ui, list, shown, pooling_of(*shown.stage->info, desk.document.presentation()),
+                    whole, look);
         source.is_over_another = true;
     }
     ui.heatmaps.draw(list, source, whole, look);

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <deque>
 #include <filesystem>
 
 #include "core/error.h"
@@ -24,15 +23,15 @@
 
 namespace attnscope {
 
-struct FewSurveys {
-    std::deque<std::pair<const OnDemandValues*, int>> made;  ///< and the head; the oldest first
+struct NewestSurvey {
+    const OnDemandValues* values = nullptr;  ///< nullptr: nothing was surveyed for a file of the plan
+    int head = 0;
 
-    void add(const OnDemandValues& values, int head) {
-        constexpr std::size_t k_kept = 4;
-        made.emplace_back(&values, head);
-        if (made.size() <= k_kept) return;
-        made.front().first->forget_survey(made.front().second);
-        made.pop_front();
+    /// Lets go of the one before, whose facts, which other pictures may need, stay known.
+    void replace(const OnDemandValues& of, int of_head) {
+        if (values) values->forget_survey(head);
+        values = &of;
+        head = of_head;
     }
 };
 
@@ -115,7 +114,7 @@ void survey(const Trace& trace, const ExportItem& item, const Presentation& pres
         const bool is_new = !values.is_surveyed(matrices[i].head);
         values.survey(matrices[i].head, step_of(progress, part(i), part(i + 1)), {});
         matrices[i].range();
-        if (is_new && item.surveys) item.surveys->add(values, matrices[i].head);
+        if (is_new && item.survey) item.survey->replace(values, matrices[i].head);
     }
 }
 
@@ -448,7 +447,7 @@ std::vector<ExportItem> plan_export(const Trace& trace, const ExportRequest& req
         if (items.empty()) refuse_composition(trace, request);
         return items;
     }
-    const auto surveys = request.keeps_few_surveys ? std::make_shared<FewSurveys>() : nullptr;
+    const auto survey = std::make_shared<NewestSurvey>();
     for (const StagePtr& stage : stages_of(trace, request)) {
         require_mean(*stage, request);
         for (const HeadChoice& head : heads_of(*stage, request.head))
@@ -458,7 +457,7 @@ std::vector<ExportItem> plan_export(const Trace& trace, const ExportRequest& req
                     continue;
                 items.push_back(
                     {stage, head, format, file_name(std::string(stage->name()), *stage, head, *format)});
-                items.back().surveys = surveys;
+                items.back().survey = survey;
             }
     }
     return items;

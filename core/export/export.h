@@ -52,13 +52,10 @@ struct ExportRequest {
     bool gradients = false;                   ///< without named stages, also the gradients of every stage
     Compose compose = Compose::none;          ///< of the pictures, as of the session's presentation
     std::optional<ComparedSide> pinned = {};  ///< A of a comparison
-    /// No one else reads the trace: what pictures of a very long text find in all pairs of a head is let go,
-    /// but for the newest few, so that memory does not grow with the number of heads.
-    bool keeps_few_surveys = false;
     bool operator==(const ExportRequest&) const = default;
 };
 
-struct FewSurveys;
+struct NewestSurvey;
 
 /// One file to write: a stage (one head or the mean if it has heads), or a view's picture of it.
 struct ExportItem {
@@ -68,8 +65,10 @@ struct ExportItem {
     std::string file_name;  ///< <stage>[-head<N>|-mean][-operands|-compare].<format>, <stage>-heads.<format>,
                             ///< strip.<format>; the head is named if there are several
     const ViewFigure* view = nullptr;
-    std::optional<ComparedSide> pinned = {};   ///< A, if it is a comparison
-    std::shared_ptr<FewSurveys> surveys = {};  ///< of all items of a plan; nullptr: every survey is kept
+    std::optional<ComparedSide> pinned = {};  ///< A, if it is a comparison
+    /// Shared by the items of a plan: a survey made for one is let go once another is made, so that memory
+    /// does not grow with the number of heads. nullptr: every survey is kept.
+    std::shared_ptr<NewestSurvey> survey = {};
 };
 
 /// The matrices that `choice` selects in one stage: heads, or their mean. A stage with a single matrix has

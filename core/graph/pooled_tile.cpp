@@ -90,4 +90,18 @@ void PooledTile::add(const PooledTile& finer, int level) {
         pool_dominant(view_of(finer.dominant), level, dominant);
 }
 
+void PooledTile::add_columns(const PooledTile& narrower, int level, Eigen::Index row) {
+    if (pool == Pool::dominant) {
+        for (Eigen::Index i = 0; i < narrower.dominant.rows(); ++i)
+            pool_dominant({narrower.dominant.row(i).data(), 1, narrower.dominant.cols()}, level,
+                          dominant.middleRows(row + i, 1));
+        return;
+    }
+    for (Eigen::Index i = 0; i < narrower.totals.sum.rows(); ++i)
+        for (Eigen::Index j = 0; j < narrower.totals.sum.cols(); ++j) {
+            totals.sum(row + i, j >> level) += narrower.totals.sum(i, j);
+            totals.count(row + i, j >> level) += narrower.totals.count(i, j);
+        }
+}
+
 }  // namespace attnscope

@@ -38,6 +38,8 @@ struct PooledTile {
     void add(ConstMatrixView x, int level, Eigen::Index row, Eigen::Index column);
     /// Adds a tile of blocks that are 2^level times finer.
     void add(const PooledTile& finer, int level);
+    /// Adds a tile of blocks that are 2^level times narrower, from a row of this one on.
+    void add_columns(const PooledTile& narrower, int level, Eigen::Index row);
     Matrix values() const { return pool == Pool::mean ? totals.mean() : dominant; }
 };
 

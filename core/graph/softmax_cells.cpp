@@ -90,7 +90,7 @@ protected:
         });
     }
 
-    Matrix strongest_groups(int head, std::span<const Region> bands,
+    PooledTile pooled_bands(int head, Pool pool, std::span<const Region> bands,
                             const std::stop_token& cancel) const override {
         std::vector<Groups> of_bands;
         for (const Region& rows : bands) of_bands.push_back(counting_groups(rows.rows));
@@ -101,15 +101,22 @@ protected:
                 add_up(head, {bands[band].row, columns.column, bands[band].rows, columns.columns}, x,
                        of_bands[band]);
         });
-        Matrix strongest(std::ssize(bands), pooled(shape_.columns, kept_level_));
-        for (Eigen::Index band = 0; band < strongest.rows(); ++band) {
-            Groups& groups = of_bands[static_cast<std::size_t>(band)];
+        PooledTile tile(pool, {0, 0, static_cast<int>(bands.size()), pooled(shape_.columns, kept_level_)});
+        for (std::size_t band = 0; band < bands.size(); ++band) {
+            const auto row = static_cast<Eigen::Index>(band);
+            Groups& groups = of_bands[band];
             divide(groups);
-            Eigen::RowVectorXf largest(strongest.cols());
+            const auto open = groups.open.row(0);  // a band has fewer rows than a block
+            if (pool == Pool::mean) {
+                tile.totals.sum.row(row) = groups.parts.colwise().sum();
+                tile.totals.count.row(row) = open;
+                continue;
+            }
+            Eigen::RowVectorXf largest(groups.largest.cols());
             largest_of_columns(groups.largest, largest);
-            strongest.row(band) = (groups.open.row(0).array() > 0).select(largest, k_closed);
+            tile.dominant.row(row) = (open.array() > 0).select(largest, k_closed);
         }
-        return strongest;
+        return tile;
     }
 
     Survey made_survey(int head, const Progress& progress, const std::stop_token& cancel) const override {

@@ -105,8 +105,11 @@ Matrix SurveyedCells::tile(int head, int level, Pool pool, const Region& region,
     return tile_of(head, level, pool, region, cancel).values();
 }
 
-Matrix SurveyedCells::preview(int head, int bands, const std::stop_token& cancel) const {
-    Matrix out(bands, pooled(shape_.columns, kept_level_));
+Matrix SurveyedCells::preview(int head, int bands, Pool pool, const std::stop_token& cancel) const {
+    const int groups = pooled(shape_.columns, kept_level_);
+    int further = 0;
+    while (pooled(groups, further) > k_most_preview_columns) ++further;
+    PooledTile out(pool, {0, 0, bands, pooled(groups, further)});
     const RowLoop loop{1, bands, k_work_per_cell * k_rows_of_band * static_cast<double>(shape_.columns),
                        cancel};
     for_row_blocks(loop, [&](RowBlock block) {
@@ -117,14 +120,9 @@ Matrix SurveyedCells::preview(int head, int bands, const std::stop_token& cancel
             const int first = std::clamp(static_cast<int>(middle) - rows / 2, 0, shape_.rows - rows);
             of.push_back({first, 0, rows, shape_.columns});
         }
-        out.middleRows(block.first, block.count) = strongest_groups(head, of, cancel);
+        out.add_columns(pooled_bands(head, pool, of, cancel), further, block.first);
     });
-    int further = 0;
-    while (pooled(static_cast<int>(out.cols()), further) > k_most_preview_columns) ++further;
-    Matrix narrow = Matrix::Constant(bands, pooled(static_cast<int>(out.cols()), further), k_closed);
-    for (Eigen::Index band = 0; band < bands; ++band)
-        pool_dominant({out.row(band).data(), 1, out.cols()}, further, narrow.middleRows(band, 1));
-    return narrow;
+    return out.values();
 }
 
 Matrix SurveyedCells::sample(int head, int count, const std::stop_token& cancel) const {
@@ -167,22 +165,22 @@ void SurveyedCells::read_rows(int head, std::span<const int> rows, MatrixView ou
     }
 }
 
-Matrix SurveyedCells::strongest_groups(int head, std::span<const Region> bands,
+PooledTile SurveyedCells::pooled_bands(int head, Pool pool, std::span<const Region> bands,
                                        const std::stop_token& cancel) const {
-    Matrix groups(std::ssize(bands), pooled(shape_.columns, kept_level_)), x;
+    PooledTile tile(pool, {0, 0, static_cast<int>(bands.size()), pooled(shape_.columns, kept_level_)});
+    Matrix x;
     for_each_part(Region{0, 0, 1, shape_.columns}, 1, columns_at_once(), [&](const Region& columns) {
         stop_if_canceled(cancel);
-        const int first = columns.column >> kept_level_, count = pooled(columns.columns, kept_level_);
         for (Eigen::Index band = 0; band < std::ssize(bands); ++band) {
             const Region& rows = bands[static_cast<std::size_t>(band)];
             const Region part{rows.row, columns.column, rows.rows, columns.columns};
             x.resize(part.rows, part.columns);
             read(head, part, view_of(x));
             close(head, part, x);
-            pool_dominant(view_of(std::as_const(x)), kept_level_, groups.block(band, first, 1, count));
+            tile.add(view_of(std::as_const(x)), kept_level_, band, columns.column >> kept_level_);
         }
     });
-    return groups;
+    return tile;
 }
 
 SurveyedCells::PartFacts SurveyedCells::facts_of(int head, const Region& part, Matrix& x) const {

@@ -53,7 +53,7 @@ public:
     void forget_survey(int head) const override;
     Matrix tile(int head, int level, Pool pool, const Region& region,
                 const std::stop_token& cancel) const override;
-    Matrix preview(int head, int bands, const std::stop_token& cancel) const override;
+    Matrix preview(int head, int bands, Pool pool, const std::stop_token& cancel) const override;
     Matrix sample(int head, int count, const std::stop_token& cancel) const override;
 
     /// Makes the pairs that the mask closes −∞, which does not count.
@@ -71,9 +71,9 @@ protected:
         void add_levels(PooledTotals totals);
     };
 
-    /// A row for each band of whole rows: the strongest value in each 2^kept_level columns. All bands read
-    /// some columns before any reads the next ones, so that keys come from the memory once.
-    virtual Matrix strongest_groups(int head, std::span<const Region> bands,
+    /// A row for each band, of up to k_rows_of_band whole rows: its values pooled by 2^kept_level columns.
+    /// All bands read some columns before any reads the next ones, so that keys come from the memory once.
+    virtual PooledTile pooled_bands(int head, Pool pool, std::span<const Region> bands,
                                     const std::stop_token& cancel) const;
 
     /// What a survey finds of a part: of all its cells, and pooled to the kept level from those that are

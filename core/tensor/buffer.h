@@ -67,7 +67,7 @@ public:
     /// Bands of rows, evenly spaced from the first to the last, each of up to four rows and pooled over these
     /// and over the columns of the first kept level that has up to 512: what can be shown of a head before it
     /// is surveyed.
-    virtual Matrix preview(int head, int bands, const std::stop_token& cancel) const = 0;
+    virtual Matrix preview(int head, int bands, Pool pool, const std::stop_token& cancel) const = 0;
 
     /// Rows of a head, evenly spaced: the middle one of each of `count` parts. Computed on all cores.
     virtual Matrix sample(int head, int count, const std::stop_token& cancel) const = 0;

@@ -118,7 +118,8 @@ TEST(OverviewMakerTest, ItSurveysWhatWasAskedForLastAndKeepsFourSurveys) {
         maker.request({weights, head});
         maker.wait();
         EXPECT_TRUE(maker.update());
-        EXPECT_EQ(maker.known()->head, head);
+        EXPECT_EQ(maker.known()->of.head, head);
+        EXPECT_TRUE(maker.known()->is_complete);
         for (const auto& [pool, name] : choices<Pool>())
             EXPECT_NE(weights->buffer.known_percentiles(head, pool), nullptr) << name;
     }

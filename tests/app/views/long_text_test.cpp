@@ -265,6 +265,36 @@ TEST_F(LongTextTest, BeforeTheSurveyAPreviewIsDrawn) {
     EXPECT_EQ(document().overview_progress(), std::nullopt);
 }
 
+/// Before the survey the colors are those of the sampled rows, pooled as chosen, and no cell is blank.
+TEST_F(LongTextTest, APreviewIsPooledAsChosen) {
+    if (!window) return;
+    how.on_demand = {.most_cells = 1000, .kept_cells = 1 << 16};  // its overview takes a while
+    start(session_of(k_tokens));
+    document().change([](Session& s) {
+        s.experiment = session_of(20'000, "none").experiment;
+        s.presentation.focus("weights"_stage);
+    });
+    for (int i = 0; i < 5000 && !document().overview_progress(); ++i) step();
+    ASSERT_TRUE(document().overview_progress());
+    document().cancel_overview();
+    const StagePtr weights = document().trace()->stage("weights"_stage);
+    for (const auto& [pool, name] : choices<Pool>()) {
+        document().change([&, &pool = pool](Session& s) { s.presentation.pooling = pool; });
+        settle_tiles();
+        ASSERT_FALSE(weights->buffer.on_demand()->is_surveyed(0)) << name;
+        const std::shared_ptr<const Matrix> preview =
+            document().tiles().find(preview_of(weights, 0, document().presentation()));
+        ASSERT_TRUE(preview) << name;
+        EXPECT_EQ(*preview,
+                  weights->buffer.on_demand()->preview(0, static_cast<int>(preview->rows()), pool, {}))
+            << name;
+        EXPECT_TRUE(std::ranges::any_of(
+            window->host().heatmaps().drawn(),
+            [&](const auto& each) { return each.owner == std::shared_ptr<const void>(preview); }))
+            << name << " is drawn";
+    }
+}
+
 TEST_F(LongTextTest, OtherViewsSayThatTheTextIsTooLong) {
     if (!window) return;
     start_long(session_of(k_tokens));
@@ -360,6 +390,17 @@ TEST_F(LongTextTest, ACanceledOverviewIsAskedForAgainOnceAnotherHeadWasShown) {
     ASSERT_TRUE(wait_for_overview()) << "another head was shown in between";
     document().cancel_overview();
     settle_tiles();
+}
+
+TEST_F(LongTextTest, AnOverviewThatAnExportLetGoOfIsMadeAgain) {
+    if (!window) return;
+    start_long(session_of(k_tokens));
+    show("weights"_stage);
+    const OnDemandValues& weights = *document().trace()->stage("weights"_stage)->buffer.on_demand();
+    ASSERT_TRUE(weights.is_surveyed(0));
+    weights.forget_survey(0);
+    settle_tiles();
+    EXPECT_TRUE(weights.is_surveyed(0));
 }
 
 TEST_F(LongTextTest, ThePictureOfAllPairsReportsItsSurveyAndIsCanceledInIt) {

@@ -189,12 +189,12 @@ TEST_P(OnDemandCellsTest, TilesArePooledFromOpenPairsBeforeAndAfterASurvey) {
     });
 }
 
-/// Expects that each of so many bands of a preview has the strongest pairs of its four rows, `near` the whole
-/// stage's.
-void expect_preview(const Trace& trace, const Stage& whole, const Stage& parts, int bands, float near,
-                    const std::string& name) {
+/// Expects that each of so many bands of a preview has the strongest pairs of its four rows, or their mean,
+/// `near` the whole stage's.
+void expect_preview(const Trace& trace, const Stage& whole, const Stage& parts, int bands, Pool pool,
+                    float near, const std::string& name) {
     const int head = whole.shape().heads - 1, rows = whole.shape().rows;
-    const Matrix preview = parts.buffer.on_demand()->preview(head, bands, {});
+    const Matrix preview = parts.buffer.on_demand()->preview(head, bands, pool, {});
     ASSERT_EQ(preview.rows(), bands) << name;
     const int side = 1 << parts.buffer.on_demand()->first_kept_level();
     ASSERT_EQ(preview.cols(), (whole.shape().columns - 1) / side + 1) << name;
@@ -203,22 +203,32 @@ void expect_preview(const Trace& trace, const Stage& whole, const Stage& parts, 
         const int first = std::clamp((2 * band + 1) * rows / (2 * bands) - 2, 0, rows - 4);
         for (int q = 0; q < preview.cols(); ++q) {
             float strongest = -k_infinity;
+            double sum = 0;
+            int count = 0;
             for (int i = first; i < first + 4; ++i)
                 for (int j = q * side; j < std::min((q + 1) * side, whole.shape().columns); ++j) {
+                    const float value = whole.buffer.at(head, i, j);
                     if (mask && mask != &whole && mask->buffer.at(0, i, j) == 0) continue;
-                    strongest = dominant(strongest, whole.buffer.at(head, i, j));
+                    strongest = dominant(strongest, value);
+                    if (value == -k_infinity) continue;
+                    sum += value;
+                    ++count;
                 }
-            const bool either = std::isfinite(strongest) && std::abs(strongest + preview(band, q)) < near * 2;
+            const float expected = pool == Pool::dominant ? strongest
+                                   : count == 0           ? -k_infinity
+                                                          : static_cast<float>(sum / count);
+            const bool either = pool == Pool::dominant && std::isfinite(strongest) &&
+                                std::abs(strongest + preview(band, q)) < near * 2;
             if (!either)
-                expect_equal(strongest, preview(band, q), near,
-                             fmt::format("{}, band {}, {}", name, band, q));
+                expect_equal(expected, preview(band, q), near, fmt::format("{}, band {}, {}", name, band, q));
         }
     }
 }
 
-TEST_P(OnDemandCellsTest, APreviewHasTheStrongestPairsOfItsBands) {
+TEST_P(OnDemandCellsTest, APreviewHasTheStrongestPairsOfItsBandsOrTheirMean) {
     for_each_stage([&](const Trace& trace, const Stage& whole, const Stage& parts, const std::string& name) {
-        expect_preview(trace, whole, parts, 3, near(trace), name);
+        for (const auto& [pool, of] : choices<Pool>())
+            expect_preview(trace, whole, parts, 3, pool, near(trace), fmt::format("{}, {}", name, of));
     });
 }
 
@@ -245,7 +255,8 @@ TEST(OnDemandTest, ASurveyAndAPreviewOfManyRowsAreThoseOfTheWhole) {
             const int level = values.first_kept_level();
             const std::string name = fmt::format("level {}{}", level, broken ? ", NaN" : "");
             const float near = tolerance(truth, BackendKind::cpu);
-            expect_preview(truth, whole, parts, 20, near, name);
+            for (const auto& [pool, of] : choices<Pool>())
+                expect_preview(truth, whole, parts, 20, pool, near, fmt::format("{}, {}", name, of));
             const auto expect_tile = [&](int of_level, const std::string& when) {
                 const Region all{0, 0, ((whole.shape().rows - 1) >> of_level) + 1,
                                  ((whole.shape().columns - 1) >> of_level) + 1};
