@@ -266,10 +266,13 @@ void paint_below(Desk& desk, const Ui& ui, ImDrawList& list, const ShownStage& s
     const auto grown = [&](double begin, double end, int size, int blocks) {
         return surveyed ? begin + (end - begin) * std::ldexp(blocks, level) / size : end;
     };
+    list.PushClipRect({static_cast<float>(whole.left), static_cast<float>(whole.top)},
+                      {static_cast<float>(whole.right), static_cast<float>(whole.bottom)}, true);
     ui.heatmaps.draw(list, source,
                      {whole.left, whole.top, grown(whole.left, whole.right, shape.columns, columns),
                       grown(whole.top, whole.bottom, shape.rows, rows)},
                      look);
+    list.PopClipRect();
 }
 
 }  // namespace

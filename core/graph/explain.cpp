@@ -166,8 +166,10 @@ RowSummary summarize(const Stage& stage, int head, int row, int column, const Pr
     const RowEntropy spread = row_entropy(weights);
     summary.entropy = spread.entropy;
     summary.effective_tokens = spread.effective_tokens;
-    if (proof.row[static_cast<std::size_t>(column)].closed) return summary;
-    const auto is_larger = [&](const ProofBar& bar) { return bar.value > proof.value; };
+    // On demand, a cell alone and the cell of its row may be rounded differently.
+    const ProofBar& own = proof.row[static_cast<std::size_t>(column)];
+    if (own.closed) return summary;
+    const auto is_larger = [&](const ProofBar& bar) { return bar.value > own.value; };
     summary.rank = 1 + static_cast<int>(std::ranges::count_if(proof.row, is_larger));
     if (head >= 0 && stage.shape().heads > 1) {
         summary.head_rank = 1;

@@ -2,8 +2,11 @@
 // others.
 #include <fmt/format.h>
 
+#include <iterator>
 #include <map>
 #include <mutex>
+#include <regex>
+#include <set>
 
 #include "app/actions/matrix_text.h"
 #include "app/document/link_finder.h"
@@ -18,6 +21,7 @@
 #include "tests/fake_backend.h"
 #include "tests/interface.h"
 #include "tests/sanitized.h"
+#include "tests/screen_texts.h"
 
 namespace attnscope {
 namespace {
@@ -74,6 +78,19 @@ protected:
                     colors[{i, j}] = pixels.at(static_cast<int>(at.x), static_cast<int>(at.y)) >> 8;
             }
         return colors;
+    }
+    /// What the inspector, tooltips of cells, the caption of a profile and the search say, decimals cut to
+    /// four digits.
+    std::set<std::string> words_of_cells() {
+        static const std::regex k_decimals("(\\.[0-9]{4})[0-9]+");
+        const float inspector = find_window("inspector")->Pos.x;
+        std::set<std::string> words;
+        for (const test::ScreenText& each : test::texts_on_screen()) {
+            const auto has = [&](const char* part) { return each.text.find(part) != std::string::npos; };
+            if (each.box.Min.x > inspector || has("→") || has("·") || has("attendsmostto") || has("w121"))
+                words.insert(std::regex_replace(each.text, k_decimals, "$1"));
+        }
+        return words;
     }
     /// Whether a color is one of the surfaces and lines of a closed cell.
     bool is_of_closed(std::uint32_t color) {
@@ -468,6 +485,96 @@ TEST_F(LongTextTest, ACellIsProvedAsInMemory) {
         EXPECT_NEAR(proofs[i].terms_sum, proofs[i + 2].terms_sum, 1e-4);
         ASSERT_EQ(proofs[i].steps.size(), proofs[i + 2].steps.size());
         EXPECT_EQ(proofs[i].terms.size(), proofs[i + 2].terms.size());
+    }
+}
+
+/// The coarse picture below has blocks that reach beyond the last token, and ends there all the same.
+TEST_F(LongTextTest, NothingIsDrawnBeyondTheLastToken) {
+    if (!window) return;
+    start_long(session_of(150));
+    show("weights"_stage);
+    picture();
+    int below = 0;
+    const StagePtr weights = document().trace()->stage("weights"_stage);
+    const auto drawn = window->host().heatmaps().drawn();
+    for (const auto& own : drawn) {
+        if (own.owner != weights) continue;
+        for (const auto& each : drawn) {
+            const bool is_below = each.rows != own.rows && each.top_left.x == own.top_left.x &&
+                                  each.top_left.y == own.top_left.y;
+            if (!is_below) continue;
+            ++below;
+            EXPECT_GT(each.bottom_right.y, own.bottom_right.y + 1) << "its blocks reach beyond";
+            EXPECT_LE(each.clip_max.y, own.bottom_right.y);
+            EXPECT_LE(each.clip_max.x, own.bottom_right.x);
+        }
+    }
+    EXPECT_EQ(below, 2) << "of the thumbnail and of the focus";
+}
+
+/// What a gesture shows is told in words as of a text in memory: cells under the pointer with their tokens,
+/// profiles of rows, proofs, a word that is searched for.
+TEST_F(LongTextTest, GesturesTellWhatTheyTellOfATextInMemory) {
+    if (!window) return;
+    struct Gesture {
+        const char* name;
+        std::function<void()> make;
+        const char* tells;  ///< how a text begins that is there then
+    };
+    const auto zoom_in = [&](int row, int column) {
+        interaction().zoom = {};
+        for (int i = 0; i < 6; ++i) wheel(cell_place(row, column), 1);
+        move(cell_place(row, column));
+    };
+    const auto show_alone = [&](StageKey stage) {
+        move({2, 2});  // the pointer is over no cell
+        show(stage);
+    };
+    const auto find = [&] {
+        press(Key::f, {.ctrl = true});
+        push(typing("w121"));
+    };
+    const std::vector<Gesture> gestures = {
+        {"point at a cell", [&] { move(cell_place(40, 9)); }, "w40→w9"},
+        {"lock it", [&] { click(cell_place(40, 9)); }, "w40→w9"},
+        {"zoom in on it", [&] { zoom_in(40, 9); }, "w40→w9"},
+        {"point beside it", [&] { move(cell_place(42, 12)); }, "w42→w12"},
+        {"search for a word", find, "w121"},
+        {"go to it",
+         [&] {
+             move({2, 2});
+             press(Key::enter);
+         },
+         "w121→w"},
+        {"its scores", [&] { show_alone("scores"_stage); }, "w121→w"},
+        {"point at a score", [&] { zoom_in(121, 7); }, "w121→w7"},
+        {"its context", [&] { show_alone("context"_stage); }, "w121"},
+        {"point at a context", [&] { zoom_in(121, 7); }, "w121·8"},
+    };
+    Session session = session_of(150);
+    session.experiment.input.text.clear();  // words that are not repeated: equal weights have no order
+    for (int i = 0; i < 150; ++i) session.experiment.input.text += fmt::format("w{} ", i);
+    session.presentation.focus("weights"_stage);
+    std::vector<std::set<std::string>> told;
+    for (const bool is_long : {false, true}) {
+        is_long ? start_long(session) : start_short(session);
+        settle_tiles();
+        for (const Gesture& gesture : gestures) {
+            SCOPED_TRACE(fmt::format("{}, {}", gesture.name, is_long ? "long" : "short"));
+            gesture.make();
+            settle_tiles();
+            step(true);
+            told.push_back(words_of_cells());
+            EXPECT_TRUE(std::ranges::any_of(told.back(), [&](const std::string& text) {
+                return text.starts_with(gesture.tells);
+            })) << fmt::format("{}", fmt::join(told.back(), " "));
+        }
+    }
+    for (std::size_t g = 0; g < gestures.size(); ++g) {
+        std::vector<std::string> in_memory_alone;
+        std::ranges::set_difference(told[g], told[g + gestures.size()], std::back_inserter(in_memory_alone));
+        EXPECT_EQ(fmt::format("{}", fmt::join(in_memory_alone, " ")), "") << gestures[g].name;
+        EXPECT_GT(told[g].size(), 30U) << gestures[g].name;
     }
 }
 
