@@ -50,6 +50,32 @@ TEST(TileMakerTest, APartIsComputedOnceAndKept) {
     EXPECT_EQ(woken, 2);
 }
 
+/// What was used longest ago makes room for what is new.
+TEST(TileMakerTest, PartsAreKeptAsFarAsTheyFit) {
+    Experiment e;
+    e.input.text.clear();
+    for (int i = 0; i < 5000; ++i) e.input.text += "w" + std::to_string(i % 23) + " ";
+    const Trace trace = evaluate(e);
+    const StagePtr scores = trace.stage("scores"_stage);
+    ASSERT_TRUE(scores->buffer.on_demand());
+    TileMaker maker({});
+    const auto part = [&](int i) {  // of 16 MiB, six of which fit
+        return TileRequest{scores, 0, TileRequest::What::tile, 0, {i, 0, 1024, 4096}};
+    };
+    const auto make = [&](int i) {
+        maker.begin_frame(false);
+        if (maker.find(part(i))) return;
+        maker.wait();
+        EXPECT_NE(maker.find(part(i)), nullptr) << i;
+    };
+    for (int i = 0; i < 6; ++i) make(i);
+    make(0);  // is used again
+    make(6);
+    EXPECT_NE(maker.find(part(0)), nullptr);
+    for (int i = 2; i < 7; ++i) EXPECT_NE(maker.find(part(i)), nullptr) << i;
+    EXPECT_EQ(maker.find(part(1)), nullptr);
+}
+
 TEST(TileMakerTest, SamplesWaitWhileSomethingIsSurveyed) {
     const Trace trace = long_trace();
     TileMaker maker({});

@@ -53,6 +53,25 @@ TEST_F(DropTest, AFileThatCannotBeReadKeepsNoOtherFromBeingOpened) {
     EXPECT_FALSE(interaction().notice.problem) << "it is said once";
 }
 
+TEST_F(DropTest, ATextOfThousandsOfWordsIsShownOnDemand) {
+    std::string book;
+    for (int i = 0; i < 5000; ++i) book += "w" + std::to_string(i % 977) + (i % 12 == 11 ? "\n" : " ");
+    write_file(folder.file("book.txt"), book);
+    drop({"book.txt"});
+    EXPECT_FALSE(interaction().notice.problem) << interaction().notice.text;
+    EXPECT_EQ(tokens(), 5000);
+    const StagePtr weights = document().trace()->stage("weights"_stage);
+    ASSERT_TRUE(weights->buffer.on_demand());
+    document().change([](Session& session) { session.presentation.focus("weights"_stage); });
+    do settle();
+    while (document().tiles().busy());
+    EXPECT_TRUE(weights->buffer.on_demand()->is_surveyed(0));
+    if (!window) return;
+    EXPECT_EQ(focused().drawn.rows, 5000);
+    press(Key::z, k_ctrl);
+    EXPECT_LT(tokens(), 100) << "undone";
+}
+
 TEST_F(DropTest, AMatrixOpensItsDialogWithTheValuesOfTheFile) {
     const Matrix values = Matrix::Constant(tokens(), tokens(), 0.25f);
     write_file(folder.file("some.csv"), [&] {

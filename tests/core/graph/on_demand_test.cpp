@@ -104,6 +104,15 @@ protected:
 INSTANTIATE_TEST_SUITE_P(Backends, OnDemandCellsTest, testing::Values(BackendKind::cpu, BackendKind::gpu),
                          [](const auto& backend) { return std::string(name_of(backend.param)); });
 
+TEST(OnDemandTest, OnePairMoreThanFitsIsComputedOnDemand) {
+    EXPECT_EQ(OnDemandSizes{}.most_cells, std::size_t{4096} * 4096);
+    for (const int tokens : {29, 30, 31}) {
+        const Trace trace = evaluate(sentence_of(tokens), {}, {.on_demand = {.most_cells = 900}});
+        EXPECT_EQ(trace.is_on_demand(), tokens > 30) << tokens;
+        EXPECT_EQ(trace.find("weights"_stage)->buffer.on_demand() != nullptr, tokens > 30) << tokens;
+    }
+}
+
 TEST(OnDemandTest, EveryStageOfPairsAndWhatReadsItIsComputedWhereItIsRead) {
     Experiment e = masked(9, {"causal"});
     e.attention.heads = 2;
