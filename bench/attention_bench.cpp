@@ -141,6 +141,25 @@ void forward_sizes(benchmark::internal::Benchmark* bench) {
 }
 BENCHMARK(forward)->Apply(forward_sizes);
 
+/// A large product, A Bᵀ, each thread's rows at once: what the library of products can do at best.
+void best_product(benchmark::State& state) {
+    constexpr int k_side = 1536;
+    const int threads = static_cast<int>(state.range(0));
+    const Tensor A = random_tensor({1, k_side, k_side}, 1, 1), B = random_tensor({1, k_side, k_side}, 1, 2);
+    Tensor result({1, k_side, k_side});
+    const int rows = k_side / threads;
+    with_threads(threads, [&] {
+        for (auto _ : state) {
+            run_parallel(threads, [&](Eigen::Index i) {
+                product_transposed(A.head(0).middleRows(i * rows, rows), B.head(0),
+                                   result.head(0).middleRows(i * rows, rows));
+            });
+            benchmark::ClobberMemory();
+        }
+    });
+}
+BENCHMARK(best_product)->ArgName("threads")->Arg(1)->Arg(2)->UseRealTime()->Unit(benchmark::kMicrosecond);
+
 /// N distinct words, with an output projection.
 Experiment experiment_of(int N, int d, int heads) {
     Experiment experiment;

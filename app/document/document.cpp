@@ -394,8 +394,7 @@ std::optional<Document::Overview> Document::overview_on_screen() {
     const std::optional<OverviewRequest> shown = overview_of_shown();
     if (!shown) return std::nullopt;
     const auto& [stage, head] = *shown;
-    if (stage->buffer.on_demand()->is_surveyed(std::max(head, 0)))
-        return Overview{.has_preview = true, .is_surveyed = true};
+    if (is_surveyed(*shown)) return Overview{.has_preview = true, .is_surveyed = true};
     return Overview{.has_preview =
                         tile_maker_.find(preview_of(stage, head, session_.presentation)) != nullptr};
 }
@@ -413,8 +412,7 @@ void Document::overview() {
     }
     // An export that had made this survey may have let go of it.
     const MadeOverview* const made = overview_maker_.known().get();
-    if (made && made->is_complete && made->of == OverviewRequest{stage, head} && !overview_maker_.busy() &&
-        !stage->buffer.on_demand()->is_surveyed(std::max(head, 0)))
+    if (made && made->is_complete && made->of == *shown && !overview_maker_.busy() && !is_surveyed(*shown))
         overview_maker_.forget();
     const bool is_canceled = without_overview_.lock() == stage && head_without_overview_ == head;
     if (!is_canceled) without_overview_.reset();

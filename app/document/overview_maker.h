@@ -20,6 +20,14 @@ struct OverviewRequest {
     bool operator==(const OverviewRequest&) const = default;
 };
 
+/// Whether all its pairs were read.
+inline bool is_surveyed(const OverviewRequest& overview) {
+    const Buffer& buffer = overview.stage->buffer;
+    if (overview.head >= 0) return buffer.on_demand()->is_surveyed(overview.head);
+    const Buffer* mean = buffer.known_mean();
+    return mean && mean->on_demand()->is_surveyed(0);
+}
+
 struct MadeOverview {
     OverviewRequest of;
     bool is_complete = false;  ///< false: memory did not suffice

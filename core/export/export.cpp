@@ -111,8 +111,7 @@ void survey(const Trace& trace, const ExportItem& item, const Presentation& pres
             return static_cast<double>(done) / static_cast<double>(matrices.size());
         };
         const OnDemandValues& values = *matrices[i].buffer->on_demand();
-        const bool is_new = !values.is_surveyed(matrices[i].head);
-        values.survey(matrices[i].head, step_of(progress, part(i), part(i + 1)), {});
+        const bool is_new = values.survey(matrices[i].head, step_of(progress, part(i), part(i + 1)), {});
         matrices[i].range();
         if (is_new && item.survey) item.survey->replace(values, matrices[i].head);
     }

@@ -91,7 +91,7 @@ std::vector<ExportItem> plan_export(const Trace& trace, const ExportRequest& req
 /// picture of several stages, or gradients.
 EvaluateOptions reading_only(EvaluateOptions options, const Session& session, const ExportRequest& request);
 
-/// Writes one file, part by part: but for SVG, its bytes are never in memory as a whole. Throws
+/// Writes one file, part by part: but for SVG, its bytes are not in memory as a whole. Throws
 /// Error(too_large) for a pixel image beyond the limits of PNG surfaces, for a
 /// vector image with so many cells that it needs pixels, too, and for a session larger than a picture holds;
 /// Canceled; what `to` throws.

@@ -152,8 +152,9 @@ std::vector<std::string> names_left_out(const Trace& trace, std::span<const std:
 void write_trace_json(const Trace& trace, std::span<const std::string> names, const HeadChoice& head,
                       const std::optional<Region>& region, const ByteSink& to) {
     const std::vector<StageKey> keys = keys_of(trace, names);
-    for (const StagePtr& stage : trace.stages())
-        if (is_chosen(*stage, keys)) require_written(*stage, head, region);
+    for (const std::vector<StagePtr>& all : {trace.stages(), trace.parameters(), trace.gradients})
+        for (const StagePtr& stage : all)
+            if (is_chosen(*stage, keys)) require_written(*stage, head, region);
     const Json session = Json::parse(to_json(Session{trace.experiment, {}, {}}));
     to("{\"format\":\"attnscope-trace\",\"version\":1,\n\"experiment\":" + session["experiment"].dump() +
        ",\n\"backend\":" + Json(name_of(trace.backend)).dump() + ",\n\"rows\":" + Json(trace.rows).dump() +

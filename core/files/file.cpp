@@ -81,13 +81,10 @@ int write_all(int descriptor, std::string_view bytes, const FileCalls& calls) {
     return 0;
 }
 
-/// Writes the bytes of a source, about a mebibyte at a time; throws as write_file().
-void write_all(int descriptor, const ByteSource& source, const std::string& path, const FileCalls& calls) {
+/// Passes the bytes of a source on, about a mebibyte at a time.
+void write_in_blocks(const ByteSource& source, const ByteSink& write) {
     constexpr std::size_t k_at_once = std::size_t{1} << 20;
     std::string waiting;
-    const auto write = [&](std::string_view bytes) {
-        if (const int error = write_all(descriptor, bytes, calls); error != 0) throw_write(path, error);
-    };
     source([&](std::string_view bytes) {
         if (waiting.empty() && bytes.size() >= k_at_once) return write(bytes);
         waiting += bytes;
@@ -96,6 +93,13 @@ void write_all(int descriptor, const ByteSource& source, const std::string& path
         waiting.clear();
     });
     write(waiting);
+}
+
+/// Throws as write_file().
+void write_all(int descriptor, const ByteSource& source, const std::string& path, const FileCalls& calls) {
+    write_in_blocks(source, [&](std::string_view bytes) {
+        if (const int error = write_all(descriptor, bytes, calls); error != 0) throw_write(path, error);
+    });
 }
 
 constexpr std::string_view k_temporary_mark = ".attnscope-", k_temporary_end = ".part";
@@ -162,7 +166,7 @@ int wait_for_room(int descriptor, const MayWait& may_wait) {
 
 /// What cannot be replaced is written without blocking: a signal that comes between two calls would not end
 /// one that blocks.
-void write_directly(const std::string& path, std::string_view bytes, const MayWait& may_wait,
+void write_directly(const std::string& path, const ByteSource& source, const MayWait& may_wait,
                     const FileCalls& calls) {
     int number = -1;
     while ((number = calls.open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NONBLOCK, 0)) < 0) {
@@ -170,12 +174,14 @@ void write_directly(const std::string& path, std::string_view bytes, const MayWa
         if (error != 0) throw_write(path, error);
     }
     Descriptor file(number, calls);
-    while (!bytes.empty()) {
-        const ssize_t written = calls.write(number, bytes.data(), bytes.size());
-        if (written >= 0) bytes.remove_prefix(static_cast<std::size_t>(written));
-        const int error = written >= 0 ? 0 : errno == EAGAIN ? wait_for_room(number, may_wait) : errno;
-        if (error != 0) throw_write(path, error);
-    }
+    write_in_blocks(source, [&](std::string_view bytes) {
+        while (!bytes.empty()) {
+            const ssize_t written = calls.write(number, bytes.data(), bytes.size());
+            if (written >= 0) bytes.remove_prefix(static_cast<std::size_t>(written));
+            const int error = written >= 0 ? 0 : errno == EAGAIN ? wait_for_room(number, may_wait) : errno;
+            if (error != 0) throw_write(path, error);
+        }
+    });
     if (const int error = file.close(); error != 0) throw_write(path, error);
 }
 
@@ -328,7 +334,7 @@ void write_file(const std::string& path, const ByteSource& bytes, const MayWait&
     else if (S_ISREG(existing.st_mode))
         replace_existing(path, existing, bytes, calls);
     else
-        write_directly(path, collected(bytes), may_wait, calls);
+        write_directly(path, bytes, may_wait, calls);
 }
 
 void write_file(const std::string& path, std::string_view bytes, const MayWait& may_wait,

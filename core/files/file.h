@@ -55,8 +55,8 @@ using MayWait = std::function<bool()>;
 
 /// Writes what `bytes` makes as the whole content of `path`; "-" is standard output. The file is complete or
 /// absent: an existing one is replaced, keeping its permissions, only once the new one is complete and on the
-/// disk; a link remains a link. Until then the bytes are in a file beside it, and no more than a mebibyte of
-/// them in memory. Anything but a regular file (/dev/null, a pipe) is written to directly, once all bytes are
+/// disk; a link remains a link. Until then the bytes are in a file beside it, and no more than some mebibyte
+/// of them in memory. Anything but a regular file (/dev/null, a pipe) is written to directly, as bytes are
 /// made, and a signal caught without SA_RESTART ends the wait. A link of another user in a folder that all
 /// may write to is refused, as by Linux's fs.protected_symlinks. Throws Error(io) naming the path, what
 /// failed and what to do, before any byte is made if the place cannot be written to; no other file is left

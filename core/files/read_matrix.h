@@ -13,9 +13,9 @@ namespace attnscope {
 Matrix read_matrix(const std::string& path);
 
 /// Rows of numbers, with cells separated by commas, semicolons, tabs or spaces (the first of these that the
-/// text has); the first row and the first column may be labels, as to_csv writes them. `nan`, `inf`, `-inf`
-/// in any case are numbers. Throws Error(bad_input) that starts with `source` and names line and cell: an
-/// empty cell, a word, a decimal comma, rows of different lengths, a number beyond float32, a whole number
+/// text has); the first row and the first column may be labels, as write_csv writes them. `nan`, `inf`,
+/// `-inf` in any case are numbers. Throws Error(bad_input) that starts with `source` and names line and cell:
+/// an empty cell, a word, a decimal comma, rows of different lengths, a number beyond float32, a whole number
 /// that float32 would round (with a decimal point it is rounded like any fraction), no numbers at all. Commas
 /// that are certainly or very likely decimal ("0,28" over "0,04", over "0,43") are refused, too; a space
 /// beside one makes it a separator. "1,5" over "2,5" are two columns: if one is required, the message about

@@ -296,11 +296,13 @@ std::shared_ptr<const SurveyedCells::Survey> SurveyedCells::known(int head) cons
 }
 
 std::shared_ptr<const SurveyedCells::Survey> SurveyedCells::surveyed(int head, const Progress& progress,
-                                                                     const std::stop_token& cancel) const {
+                                                                     const std::stop_token& cancel,
+                                                                     bool* is_new) const {
     Head& own = of_head(head);
     const std::lock_guard lock(own.surveying);
     if (auto survey = known(head)) return survey;
     auto survey = std::make_shared<const Survey>(made_survey(head, progress, cancel));
+    if (is_new) *is_new = true;
     const std::lock_guard keeping(own.mutex);
     own.survey = survey;
     return survey;

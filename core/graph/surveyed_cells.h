@@ -47,8 +47,10 @@ public:
     ValueRange range(int head) const override { return surveyed(head)->range; }
     std::vector<float> row_largest(int head) const override { return surveyed(head)->row_largest; }
 
-    void survey(int head, const Progress& progress, const std::stop_token& cancel) const override {
-        surveyed(head, progress, cancel);
+    bool survey(int head, const Progress& progress, const std::stop_token& cancel) const override {
+        bool is_new = false;
+        surveyed(head, progress, cancel, &is_new);
+        return is_new;
     }
     void forget_survey(int head) const override;
     Matrix tile(int head, int level, Pool pool, const Region& region,
@@ -132,7 +134,7 @@ private:
     Head& of_head(int head) const { return *heads_.at(static_cast<std::size_t>(head)); }
     std::shared_ptr<const Survey> known(int head) const;
     std::shared_ptr<const Survey> surveyed(int head, const Progress& progress = {},
-                                           const std::stop_token& cancel = {}) const;
+                                           const std::stop_token& cancel = {}, bool* is_new = nullptr) const;
     /// Coarse tiles come from that of the level that a survey keeps, so that no more cells are in memory at
     /// once.
     PooledTile tile_of(int head, int level, Pool pool, const Region& region,

@@ -90,20 +90,21 @@ void require_written(const Region& region) {
 void for_each_row(const ShownMatrix& shown, const Region& region,
                   const std::function<void(int row, std::span<const float> values)>& each) {
     require_written(region);
-    constexpr int k_numbers_at_once = 1 << 22, k_rows_of_part = 64;
+    constexpr int k_numbers_at_once = 1 << 24, k_parts = 4, k_most_rows_of_part = 64;
     const int at_once = std::max(1, k_numbers_at_once / std::max(region.columns, 1));
+    const int rows_of_part = std::clamp(at_once / k_parts, 1, k_most_rows_of_part);
     Matrix values;
     for (int row = 0; row < region.rows; row += at_once) {
         const int count = std::min(at_once, region.rows - row);
         values.resize(count, region.columns);
         const auto read = [&](Eigen::Index part) {
-            const int first = static_cast<int>(part) * k_rows_of_part;
-            const int rows = std::min(k_rows_of_part, count - first);
+            const int first = static_cast<int>(part) * rows_of_part;
+            const int rows = std::min(rows_of_part, count - first);
             shown.buffer->read(shown.head, {region.row + row + first, region.column, rows, region.columns},
                                {values.row(first).data(), rows, region.columns});
         };
         // Only what is computed on demand is worth threads.
-        const int parts = (count + k_rows_of_part - 1) / k_rows_of_part;
+        const int parts = (count + rows_of_part - 1) / rows_of_part;
         if (shown.buffer->on_demand())
             run_parallel(parts, read);
         else

@@ -73,8 +73,9 @@ public:
     virtual Matrix sample(int head, int count, const std::stop_token& cancel) const = 0;
 
     /// Reads all values of a head once, on all cores, and keeps its facts and the levels from
-    /// first_kept_level() on. `progress` receives values from 0 to 1.
-    virtual void survey(int head, const Progress& progress, const std::stop_token& cancel) const = 0;
+    /// first_kept_level() on. `progress` receives values from 0 to 1. False if they are kept already: made
+    /// before, or by another thread meanwhile.
+    virtual bool survey(int head, const Progress& progress, const std::stop_token& cancel) const = 0;
     virtual bool is_surveyed(int head) const = 0;
     /// Drops the levels of a survey, so that it is made anew where they are needed; facts that callers keep
     /// stay true.

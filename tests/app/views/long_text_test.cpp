@@ -420,6 +420,29 @@ TEST_F(LongTextTest, AnOverviewThatAnExportLetGoOfIsMadeAgain) {
     EXPECT_TRUE(weights.is_surveyed(0));
 }
 
+/// The mean over heads has an overview of its own, which is made once, whichever heads have one.
+TEST_F(LongTextTest, TheMeanOverHeadsIsSurveyedOnce) {
+    if (!window) return;
+    Session session = session_of(k_tokens);
+    session.experiment.attention.heads = 2;
+    for (const bool head_is_first : {false, true}) {
+        session.presentation.head = {head_is_first ? HeadChoice::Kind::one : HeadChoice::Kind::mean};
+        start_long(session);
+        show("weights"_stage);
+        document().change([](Session& s) { s.presentation.head = {HeadChoice::Kind::mean}; });
+        settle_tiles();
+        const Stage& weights = *document().trace()->find("weights"_stage);
+        EXPECT_EQ(weights.buffer.on_demand()->is_surveyed(0), head_is_first);
+        ASSERT_TRUE(weights.buffer.known_mean());
+        EXPECT_TRUE(weights.buffer.known_mean()->on_demand()->is_surveyed(0));
+        EXPECT_TRUE(document().overview_on_screen()->is_surveyed);
+        for (int i = 0; i < 10; ++i) {
+            step(true);
+            EXPECT_EQ(document().overview_progress(), std::nullopt) << "asked for again";
+        }
+    }
+}
+
 TEST_F(LongTextTest, ThePictureOfAllPairsReportsItsSurveyAndIsCanceledInIt) {
     EvaluateOptions few;
     few.on_demand = {.most_cells = 1000, .kept_cells = 1 << 16};
