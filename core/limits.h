@@ -30,7 +30,7 @@ inline constexpr std::size_t k_max_json_depth = 32;
 inline constexpr std::size_t k_max_matrix_side = 65'536;
 /// Numbers of a matrix in a file: 256 MiB of float32.
 inline constexpr std::size_t k_max_matrix_numbers = std::size_t{1} << 26;
-/// Numbers of a matrix that is written, which no memory holds: 16 GiB of float32.
+/// Numbers of one matrix that is written row by row, which need not fit into memory: 16 GiB of float32.
 inline constexpr std::size_t k_max_written_numbers = std::size_t{1} << 32;
 /// Bytes of the header of an NPY file; NumPy writes about 128.
 inline constexpr std::size_t k_max_npy_header_bytes = std::size_t{64} << 10;

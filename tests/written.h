@@ -12,8 +12,8 @@
 namespace attnscope::test {
 
 inline std::string written_csv(const Trace& trace, const Stage& stage, const HeadChoice& head,
-                               const Progress& progress = {}, const std::optional<Region>& region = {}) {
-    return collected([&](const ByteSink& to) { write_csv(trace, stage, head, to, progress, region); });
+                               const std::optional<Region>& region = {}) {
+    return collected([&](const ByteSink& to) { write_csv(trace, stage, head, to, {}, region); });
 }
 
 inline std::string written_npy(const Stage& stage, const HeadChoice& head,
@@ -22,8 +22,8 @@ inline std::string written_npy(const Stage& stage, const HeadChoice& head,
 }
 
 inline std::string written_json(const Trace& trace, const Stage& stage, const HeadChoice& head,
-                                const Progress& progress = {}, const std::optional<Region>& region = {}) {
-    return collected([&](const ByteSink& to) { write_json(trace, stage, head, to, progress, region); });
+                                const std::optional<Region>& region = {}) {
+    return collected([&](const ByteSink& to) { write_json(trace, stage, head, to, {}, region); });
 }
 
 inline std::string written_trace_json(const Trace& trace, std::span<const std::string> names = {},

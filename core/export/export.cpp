@@ -27,11 +27,10 @@ struct NewestSurvey {
     const OnDemandValues* values = nullptr;  ///< nullptr: nothing was surveyed for a file of the plan
     int head = 0;
 
-    /// Lets go of the one before, whose facts, which other pictures may need, stay known.
-    void replace(const OnDemandValues& of, int of_head) {
+    /// Lets go of the survey, whose facts, which other pictures may need, stay known.
+    void forget() {
         if (values) values->forget_survey(head);
-        values = &of;
-        head = of_head;
+        values = nullptr;
     }
 };
 
@@ -111,9 +110,11 @@ void survey(const Trace& trace, const ExportItem& item, const Presentation& pres
             return static_cast<double>(done) / static_cast<double>(matrices.size());
         };
         const OnDemandValues& values = *matrices[i].buffer->on_demand();
-        const bool is_new = values.survey(matrices[i].head, step_of(progress, part(i), part(i + 1)), {});
+        const int head = matrices[i].head;
+        if (item.survey && !values.is_surveyed(head)) item.survey->forget();  // before there is another
+        const bool is_new = values.survey(head, step_of(progress, part(i), part(i + 1)), {});
         matrices[i].range();
-        if (is_new && item.survey) item.survey->replace(values, matrices[i].head);
+        if (is_new && item.survey) *item.survey = {&values, head};
     }
 }
 
@@ -535,7 +536,9 @@ std::vector<std::string> export_files(const Trace& trace, const Session& session
     const std::vector<ExportItem> items = plan_export(trace, request);
     clear_abandoned_files(folder);
     std::vector<std::string> paths;
+    double last = 0;  // the part of the file that was told last
     const auto part_done = [&](double part) {
+        last = part;
         return !progress || progress({.done = paths.size(), .of = items.size(), .part = part});
     };
     try {
@@ -544,10 +547,11 @@ std::vector<std::string> export_files(const Trace& trace, const Session& session
             const std::string path = (std::filesystem::path(folder) / item.file_name).string();
             const auto write = [&](const ByteSink& to) {
                 write_item(trace, session, item, to, part_done);
-                // The last chance to cancel, but for a pipe: from here on the file is kept.
+                // The last chance to cancel: from here on the file is kept. The reader of a pipe keeps what
+                // it has got.
                 report(part_done, 1);
             };
-            write_file(path, write, [&] { return part_done(1); });
+            write_file(path, write, [&] { return part_done(last); });
             paths.push_back(path);
         }
     } catch (const Canceled&) {

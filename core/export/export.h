@@ -66,7 +66,7 @@ struct ExportItem {
                             ///< strip.<format>; the head is named if there are several
     const ViewFigure* view = nullptr;
     std::optional<ComparedSide> pinned = {};  ///< A, if it is a comparison
-    /// Shared by the items of a plan: a survey made for one is let go once another is made, so that memory
+    /// Shared by the items of a plan: a survey made for one is let go before another is made, so that memory
     /// does not grow with the number of heads. nullptr: every survey is kept.
     std::shared_ptr<NewestSurvey> survey = {};
 };

@@ -263,14 +263,17 @@ std::vector<std::string> export_film(const Session& session, const FilmRequest& 
         const auto of = static_cast<std::size_t>(request.frames) + (as_one ? 1 : 0);
         return !progress || progress({.done = static_cast<std::size_t>(frame), .of = of, .part = part});
     };
-    int at = 0;  // the frame
-    const auto still_wanted = [&](int i) {
-        at = i;
-        report([&](double part) { return go_on(i, part); }, 0);
+    int at = 0;       // the frame
+    double done = 0;  // the part of it
+    const auto tell = [&](int frame, double part) {
+        at = frame;
+        done = part;
+        return go_on(frame, part);
     };
+    const auto still_wanted = [&](int i) { report([&](double part) { return tell(i, part); }, 0); };
     const auto write = [&](const std::string& name, const ByteSource& bytes) {
         const std::string path = (std::filesystem::path(folder) / name).string();
-        write_file(path, bytes, [&] { return go_on(at, 0); });
+        write_file(path, bytes, [&] { return go_on(at, done); });
         paths.push_back(path);
     };
     clear_abandoned_files(folder);
@@ -301,7 +304,7 @@ std::vector<std::string> export_film(const Session& session, const FilmRequest& 
             write(fmt::format("film-{}.{}", name, name_of(FileFormat::gif)),
                   [&, &frames = frames](const ByteSink& to) {
                       to(encode_gif(frames, k_milliseconds,
-                                    [&](double part) { return go_on(request.frames, part); }));
+                                    [&](double part) { return tell(request.frames, part); }));
                   });
     } catch (const Canceled&) {
         // The files written so far are complete.

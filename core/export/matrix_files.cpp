@@ -11,7 +11,6 @@
 #include <string_view>
 #include <vector>
 
-#include "core/error.h"
 #include "core/number_text.h"
 #include "core/picture/axis_labels.h"
 #include "core/picture/shown_matrix.h"
@@ -112,6 +111,7 @@ void write_csv(const Trace& trace, const Stage& stage, const HeadChoice& head, c
                const Progress& progress, const std::optional<Region>& region) {
     const ShownMatrix shown = shown_matrix(stage, head);
     const Region part = exported_region(stage, region);
+    require_written(part);
     std::string line;
     for (const std::string& label : labels_of_columns(trace, stage, shown, part)) {
         line += ',';
@@ -155,6 +155,7 @@ std::string to_npy(const Matrix& matrix) {
 void write_npy(const Stage& stage, const HeadChoice& head, const ByteSink& to, const Progress& progress,
                const std::optional<Region>& region) {
     const Region part = exported_region(stage, region);
+    require_written(part);
     std::vector<ShownMatrix> matrices;
     std::string shape = fmt::format("{}, {}", part.rows, part.columns);
     if (head.kind == HeadChoice::Kind::all && stage.shape().per_head) {
@@ -176,6 +177,7 @@ void write_json(const Trace& trace, const Stage& stage, const HeadChoice& head, 
                 const Progress& progress, const std::optional<Region>& region) {
     const ShownMatrix shown = shown_matrix(stage, head);
     const Region part = exported_region(stage, region);
+    require_written(part);
     std::vector<std::string> rows;
     for (int i = part.row; i < part.end_row(); ++i) rows.push_back(trace.row_label(stage, i));
     to(fmt::format(

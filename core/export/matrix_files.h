@@ -12,7 +12,7 @@
 
 namespace attnscope {
 
-// Files are written row by row, so that a stage that no memory holds leaves, too. With a region, what is
+// Files are written row by row, so that a stage need not fit into memory. With a region, what is
 // written is exported_region() of the stage. Throws what this, for_each_row() and the sink throw.
 
 /// Comma-separated values (RFC 4180 but for lines that end in LF, UTF-8): the first row holds an empty cell

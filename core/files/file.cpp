@@ -8,9 +8,12 @@
 #include <array>
 #include <cctype>
 #include <cerrno>
+#include <charconv>
 #include <chrono>
+#include <csignal>
 #include <deque>
 #include <filesystem>
+#include <optional>
 #include <system_error>
 #include <utility>
 
@@ -111,17 +114,24 @@ std::string temporary_name(const std::string& target, int attempt) {
     return fmt::format(".{}{}{}-{}{}", start, k_temporary_mark, ::getpid(), attempt, k_temporary_end);
 }
 
-bool is_temporary_name(std::string_view name) {
+/// The process that a temporary file has its name from; nullopt for other names.
+std::optional<pid_t> writer_of(std::string_view name) {
     const std::size_t mark = name.rfind(k_temporary_mark);
-    if (!name.starts_with('.') || !name.ends_with(k_temporary_end) || mark == name.npos) return false;
+    if (!name.starts_with('.') || !name.ends_with(k_temporary_end) || mark == name.npos) return std::nullopt;
     std::string_view numbers = name.substr(mark + k_temporary_mark.size());
     numbers.remove_suffix(k_temporary_end.size());
     const auto is_digit = [](unsigned char c) { return std::isdigit(c) != 0; };
     const std::size_t hyphen = numbers.find('-');
-    return hyphen != numbers.npos && hyphen > 0 && hyphen + 1 < numbers.size() &&
-           std::ranges::all_of(numbers.substr(0, hyphen), is_digit) &&
-           std::ranges::all_of(numbers.substr(hyphen + 1), is_digit);
+    pid_t process = 0;
+    const bool is_named =
+        hyphen != numbers.npos && hyphen + 1 < numbers.size() &&
+        std::ranges::all_of(numbers.substr(hyphen + 1), is_digit) &&
+        std::from_chars(numbers.data(), numbers.data() + hyphen, process).ptr == numbers.data() + hyphen &&
+        process > 0;
+    return is_named ? std::optional(process) : std::nullopt;
 }
+
+bool is_running(pid_t process) { return ::kill(process, 0) == 0 || errno == EPERM; }
 
 /// A temporary file, removed unless it was moved to its place.
 class TemporaryFile {
@@ -347,8 +357,8 @@ void clear_abandoned_files(const std::string& folder) noexcept {
     try {
         for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
             std::error_code error;
-            if (!is_temporary_name(entry.path().filename().string()) || entry.is_symlink(error) ||
-                !entry.is_regular_file(error))
+            const std::optional<pid_t> writer = writer_of(entry.path().filename().string());
+            if (!writer || is_running(*writer) || entry.is_symlink(error) || !entry.is_regular_file(error))
                 continue;
             const fs::file_time_type written = entry.last_write_time(error);
             if (!error && fs::file_time_type::clock::now() - written > k_old) fs::remove(entry.path(), error);

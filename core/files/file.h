@@ -55,12 +55,13 @@ using MayWait = std::function<bool()>;
 
 /// Writes what `bytes` makes as the whole content of `path`; "-" is standard output. The file is complete or
 /// absent: an existing one is replaced, keeping its permissions, only once the new one is complete and on the
-/// disk; a link remains a link. Until then the bytes are in a file beside it, and no more than some mebibyte
-/// of them in memory. Anything but a regular file (/dev/null, a pipe) is written to directly, as bytes are
-/// made, and a signal caught without SA_RESTART ends the wait. A link of another user in a folder that all
-/// may write to is refused, as by Linux's fs.protected_symlinks. Throws Error(io) naming the path, what
-/// failed and what to do, before any byte is made if the place cannot be written to; no other file is left
-/// behind. Throws Canceled when `may_wait` ends a wait (empty: it never does), and what `bytes` throws.
+/// disk; a link remains a link. Until then the bytes are in a file beside it, and about a mebibyte of them
+/// waits in memory, besides what the source passes at once. Anything but a regular file (/dev/null, a pipe)
+/// is written to directly, as bytes are made, so that an error leaves a part with its reader, and a signal
+/// caught without SA_RESTART ends the wait. A link of another user in a folder that all may write to is
+/// refused, as by Linux's fs.protected_symlinks. Throws Error(io) naming the path, what failed and what to
+/// do, before any byte is made if the place cannot be written to; no other file is left behind. Throws
+/// Canceled when `may_wait` ends a wait (empty: it never does), and what `bytes` throws.
 void write_file(const std::string& path, const ByteSource& bytes, const MayWait& may_wait = {},
                 const FileCalls& calls = {});
 /// Writes `bytes`, as above.
@@ -70,8 +71,9 @@ inline void write_file(const std::string& path, std::string_view bytes, const Fi
     write_file(path, bytes, MayWait(), calls);
 }
 
-/// Removes from a folder the temporary files that write_file() could not remove: those of processes killed
-/// more than an hour ago. Any other file is kept. Never throws.
+/// Removes from a folder the temporary files that write_file() could not remove: those of processes that no
+/// longer run, not written to for an hour, as another machine may write to the folder, too. Any other file is
+/// kept. Never throws.
 void clear_abandoned_files(const std::string& folder) noexcept;
 
 }  // namespace attnscope

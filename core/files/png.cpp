@@ -48,7 +48,8 @@ void append(png_structp png, png_bytep data, png_size_t size) {
 void flush(png_structp) {}
 
 void fail(png_structp png, png_const_charp message) {
-    static_cast<Sink*>(png_get_error_ptr(png))->failure = message;
+    // Where the sink has thrown, memory may be short, and nothing may be thrown here.
+    if (auto* sink = static_cast<Sink*>(png_get_error_ptr(png)); !sink->thrown) sink->failure = message;
     png_longjmp(png, 1);
 }
 

@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/files/byte_sink.h"
 #include "core/files/png.h"
 #include "core/picture/page.h"
 

@@ -82,16 +82,19 @@ Region exported_region(const Stage& stage, const std::optional<Region>& chosen) 
 void require_written(const Region& region) {
     if (region.size() > k_max_written_numbers)
         throw Error(ErrorKind::too_large,
-                    fmt::format("{} × {} values are too many to write, at most {}: choose a region of them "
-                                "(region)",
+                    fmt::format("{} × {} values are too many to write, at most {}: choose a smaller "
+                                "region",
                                 region.rows, region.columns, k_max_written_numbers));
 }
 
 void for_each_row(const ShownMatrix& shown, const Region& region,
                   const std::function<void(int row, std::span<const float> values)>& each) {
     require_written(region);
-    constexpr int k_numbers_at_once = 1 << 24, k_parts = 4, k_most_rows_of_part = 64;
-    const int at_once = std::max(1, k_numbers_at_once / std::max(region.columns, 1));
+    constexpr int k_numbers_at_once = 1 << 24, k_parts = 8, k_most_rows_of_part = 64;
+    // A row on demand may take as long as all its pairs, however few columns are asked for.
+    constexpr int k_rows_on_demand = 256;
+    int at_once = std::max(1, k_numbers_at_once / std::max(region.columns, 1));
+    if (shown.buffer->on_demand()) at_once = std::min(at_once, k_rows_on_demand);
     const int rows_of_part = std::clamp(at_once / k_parts, 1, k_most_rows_of_part);
     Matrix values;
     for (int row = 0; row < region.rows; row += at_once) {

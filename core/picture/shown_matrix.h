@@ -52,8 +52,8 @@ Region exported_region(const Stage& stage, const std::optional<Region>& chosen);
 /// Throws Error(too_large) for a part of more than k_max_written_numbers.
 void require_written(const Region& region);
 
-/// Calls `each` with every row of a part of a matrix, from 0, and its region.columns values; up to
-/// 64 MiB of values are in memory. Throws as require_written(), and what `each` throws.
+/// Calls `each` with every row of a part of a matrix, from 0, and its region.columns values. Some rows, up to
+/// 64 MiB, are read before they are passed on. Throws as require_written(), and what `each` throws.
 void for_each_row(const ShownMatrix& shown, const Region& region,
                   const std::function<void(int row, std::span<const float> values)>& each);
 

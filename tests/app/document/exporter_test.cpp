@@ -80,12 +80,16 @@ TEST_F(ExporterTest, AFolderThatIsNotThereIsAProblem) {
 
 TEST_F(ExporterTest, APipeThatNobodyReadsIsLeftWhenItIsCanceled) {
     ASSERT_EQ(::mkfifo(folder.file("weights.csv").c_str(), 0600), 0);
-    exporter.start(trace_of({}), {}, {{"weights"}, {}, {FileFormat::csv}}, folder.path());
-    while (exporter.part() < 1) std::this_thread::yield();
-    EXPECT_TRUE(exporter.running());
-    exporter.cancel();
-    exporter.wait();
-    EXPECT_EQ(exporter.take()->problem, "export canceled after 0 files");
+    std::atomic<int> wakes = 0;  // for the file, and every 100 ms of waiting
+    Exporter waiting([&] { ++wakes; });
+    waiting.start(trace_of({}), {}, {{"weights"}, {}, {FileFormat::csv}}, folder.path());
+    for (int i = 0; i < 500 && wakes < 3; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    EXPECT_GE(wakes, 3) << "it waits";
+    EXPECT_TRUE(waiting.running());
+    EXPECT_EQ(waiting.part(), 0) << "nothing is written";
+    waiting.cancel();
+    waiting.wait();
+    EXPECT_EQ(waiting.take()->problem, "export canceled after 0 files");
 }
 
 TEST_F(ExporterTest, NoExportWaitsForAPipesReaderOnceItIsCanceled) {

@@ -295,6 +295,8 @@ TEST_F(LongTextTest, APreviewIsPooledAsChosen) {
     ASSERT_TRUE(document().overview_progress());
     document().cancel_overview();
     const StagePtr weights = document().trace()->stage("weights"_stage);
+    const OnDemandValues& values = *weights->buffer.on_demand();
+    EXPECT_NE(values.preview(0, 64, Pool::dominant, {}), values.preview(0, 64, Pool::mean, {}));
     for (const auto& [pool, name] : choices<Pool>()) {
         document().change([&, &pool = pool](Session& s) { s.presentation.pooling = pool; });
         settle_tiles();

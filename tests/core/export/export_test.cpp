@@ -531,7 +531,8 @@ std::size_t count_surveyed(const Trace& trace) {
 TEST(ExportTest, AWholeStageThatNoMemoryHoldsLeavesAsData) {
     Session session = small_session(2);
     session.experiment.input.text.clear();
-    for (int i = 0; i < 60; ++i) session.experiment.input.text += "w" + std::to_string(i) + " ";
+    constexpr int k_tokens = 300;  // are read in two batches, the first in several parts
+    for (int i = 0; i < k_tokens; ++i) session.experiment.input.text += "w" + std::to_string(i) + " ";
     const Trace whole = evaluate(session.experiment);
     const Trace trace = evaluate(session.experiment, {}, {.on_demand = {.most_cells = 0, .kept_cells = 12}});
     for (const char* const stage : {"scores", "weights"})
@@ -541,13 +542,18 @@ TEST(ExportTest, AWholeStageThatNoMemoryHoldsLeavesAsData) {
             };
             const Matrix values = matrix_from_npy(bytes(trace, FileFormat::npy), "long"),
                          expected = matrix_from_npy(bytes(whole, FileFormat::npy), "short");
-            ASSERT_EQ(values.rows(), 60);
+            ASSERT_EQ(values.rows(), k_tokens);
             // Sums are taken in another order.
             EXPECT_TRUE(values.isApprox(expected, 1e-5f)) << stage;
             EXPECT_EQ(matrix_from_csv(bytes(trace, FileFormat::csv), "long"), values) << stage;
+            Session part = session;
+            part.presentation.region = Region{7, 5, 290, 11};
+            const Matrix of_part = matrix_from_npy(
+                export_bytes(trace, part, only(trace, {{stage}, head, {FileFormat::npy}})), "part");
+            EXPECT_TRUE(of_part.isApprox(expected.block(7, 5, 290, 11), 1e-5f)) << stage;
             const auto json = nlohmann::json::parse(bytes(trace, FileFormat::json));
-            for (int i = 0; i < 60; ++i)
-                for (int j = 0; j < 60; ++j)
+            for (int i = 0; i < k_tokens; i += 7)
+                for (int j = 0; j < k_tokens; ++j)
                     ASSERT_EQ(
                         json["data"][static_cast<std::size_t>(i)][static_cast<std::size_t>(j)].get<float>(),
                         values(i, j))

@@ -9,6 +9,7 @@
 
 #include "core/error.h"
 #include "core/graph/stage_table.h"
+#include "core/mechanism/evaluate.h"
 #include "core/picture/figure.h"
 #include "tests/picture_fixture.h"
 #include "tests/written.h"
@@ -19,6 +20,32 @@ namespace {
 using namespace test;
 
 constexpr HeadChoice k_all{HeadChoice::Kind::all, 0};
+
+TEST(MatrixFilesTest, MoreNumbersThanAreWrittenAreRefusedBeforeTheFirstByte) {
+    Experiment e;
+    e.input.dim = 8;
+    e.input.text.clear();
+    for (int i = 0; i < 70'000; ++i) e.input.text += "w ";
+    const Trace trace = evaluate(e);
+    const Stage& weights = *trace.find("weights"_stage);
+    bool is_written = false;
+    const ByteSink to = [&](std::string_view) { is_written = true; };
+    const std::vector<std::function<void()>> writers = {[&] { write_csv(trace, weights, {}, to); },
+                                                        [&] { write_npy(weights, {}, to); },
+                                                        [&] { write_json(trace, weights, {}, to); }};
+    for (const auto& write : writers) {
+        try {
+            write();
+            ADD_FAILURE() << "written";
+        } catch (const Error& error) {
+            EXPECT_EQ(error.kind(), ErrorKind::too_large);
+            EXPECT_STREQ(
+                error.what(),
+                "70000 × 70000 values are too many to write, at most 4294967296: choose a smaller region");
+        }
+    }
+    EXPECT_FALSE(is_written);
+}
 
 TEST(MatrixFilesTest, CsvHasLabelsOnBothSidesAndNineDigits) {
     const StagePtr scores =
@@ -122,14 +149,14 @@ TEST(MatrixFilesTest, ARegionIsWrittenWithItsLabels) {
         make_stage(k_scores, 2, 4, 4, [](int h, int r, int c) { return h * 100.f + r * 10.f + c; });
     const Trace trace = make_trace({"a", "b", "c", "d"}, {scores});
     const Region region{1, 2, 2, 2};
-    EXPECT_EQ(written_csv(trace, *scores, k_second, {}, region), ",c,d\nb,112,113\nc,122,123\n");
-    const nlohmann::json json = nlohmann::json::parse(written_json(trace, *scores, k_first, {}, region));
+    EXPECT_EQ(written_csv(trace, *scores, k_second, region), ",c,d\nb,112,113\nc,122,123\n");
+    const nlohmann::json json = nlohmann::json::parse(written_json(trace, *scores, k_first, region));
     EXPECT_EQ(json["shape"], (nlohmann::json{2, 2}));
     EXPECT_EQ(json["rows"], (nlohmann::json{"b", "c"}));
     EXPECT_EQ(json["columns"], (nlohmann::json{"c", "d"}));
     EXPECT_EQ(json["data"], (nlohmann::json{{12, 13}, {22, 23}}));
     EXPECT_EQ(written_npy(*scores, k_second, region), to_npy(Matrix{{112, 113}, {122, 123}}));
-    EXPECT_THROW(written_csv(trace, *scores, k_first, {}, Region{3, 0, 2, 1}), Error);
+    EXPECT_THROW(written_csv(trace, *scores, k_first, Region{3, 0, 2, 1}), Error);
 }
 
 TEST(MatrixFilesTest, CsvAndJsonHoldOneMatrix) {
