@@ -10,6 +10,7 @@
 #include "app/document/overview_maker.h"
 #include "core/graph/stage_table.h"
 #include "core/mechanism/evaluate.h"
+#include "tests/sanitized.h"
 
 namespace attnscope {
 namespace {
@@ -52,6 +53,7 @@ TEST(TileMakerTest, APartIsComputedOnceAndKept) {
 
 /// What was used longest ago makes room for what is new.
 TEST(TileMakerTest, PartsAreKeptAsFarAsTheyFit) {
+    if (test::k_thread_sanitized) GTEST_SKIP() << "it fills 96 MiB, which takes a minute there";
     Experiment e;
     e.input.text.clear();
     for (int i = 0; i < 5000; ++i) e.input.text += "w" + std::to_string(i % 23) + " ";
