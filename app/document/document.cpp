@@ -410,10 +410,6 @@ void Document::overview() {
         overview_maker_.forget();
         tile_maker_.begin_frame(false);
     }
-    // An export that had made this survey may have let go of it.
-    const MadeOverview* const made = overview_maker_.known().get();
-    if (made && made->is_complete && made->of == *shown && !overview_maker_.busy() && !is_surveyed(*shown))
-        overview_maker_.forget();
     const bool is_canceled = without_overview_.lock() == stage && head_without_overview_ == head;
     if (!is_canceled) without_overview_.reset();
     if (!is_canceled && tile_maker_.find(preview_of(stage, head, session_.presentation)))

@@ -13,8 +13,8 @@ const Buffer& buffer_of(const Stage& stage, int head) {
     return head < 0 ? stage.buffer.mean() : stage.buffer;
 }
 
-void survey(const OverviewRequest& request, std::atomic<double>& part, const std::function<void()>& wake,
-            const std::stop_token& cancel) {
+KeptSurvey survey(const OverviewRequest& request, std::atomic<double>& part,
+                  const std::function<void()>& wake, const std::stop_token& cancel) {
     const Buffer& buffer = buffer_of(*request.stage, request.head);
     const int head = std::max(request.head, 0);
     std::optional<double> told;  // the first is told at once
@@ -26,9 +26,10 @@ void survey(const OverviewRequest& request, std::atomic<double>& part, const std
         if (wake) wake();
         return true;
     };
-    buffer.on_demand()->survey(head, progress, cancel);
+    KeptSurvey kept = buffer.on_demand()->survey(head, progress, cancel);
     buffer.range(head);
     for (const auto& each : choices<Pool>()) buffer.percentiles(head, each.value);
+    return kept;
 }
 
 }  // namespace
@@ -43,22 +44,19 @@ OverviewMaker::OverviewMaker(std::shared_ptr<Shared> shared, const std::function
 
 MadeOverview OverviewMaker::surveyed(OverviewRequest request, Shared& shared,
                                      const std::function<void()>& wake, const std::stop_token& cancel) {
+    KeptSurvey kept;
     try {
-        survey(request, shared.part, wake, cancel);
+        kept = survey(request, shared.part, wake, cancel);
     } catch (const Canceled&) {
         throw;
     } catch (const std::exception&) {  // no memory: the preview stays on screen
         return {std::move(request), false};
     }
-    std::erase_if(shared.surveyed, [&](const auto& each) {
-        return each.first.expired() || (each.first.lock() == request.stage && each.second == request.head);
+    std::erase_if(shared.surveyed, [&](const Kept& each) {
+        return each.stage.expired() || (each.stage.lock() == request.stage && each.head == request.head);
     });
-    shared.surveyed.push_front({request.stage, request.head});
-    for (; shared.surveyed.size() > k_kept; shared.surveyed.pop_back()) {
-        const auto& [stage, head] = shared.surveyed.back();
-        if (const StagePtr oldest = stage.lock())
-            buffer_of(*oldest, head).on_demand()->forget_survey(std::max(head, 0));
-    }
+    shared.surveyed.push_front({request.stage, request.head, std::move(kept)});
+    if (shared.surveyed.size() > k_kept) shared.surveyed.pop_back();
     return {std::move(request), true};
 }
 

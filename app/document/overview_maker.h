@@ -48,10 +48,14 @@ public:
     }
 
 private:
+    struct Kept {
+        std::weak_ptr<const Stage> stage;
+        int head;
+        KeptSurvey survey;
+    };
     struct Shared {
         std::atomic<double> part = 0;
-        /// The newest first; used by the thread alone.
-        std::deque<std::pair<std::weak_ptr<const Stage>, int>> surveyed = {};
+        std::deque<Kept> surveyed = {};  ///< the newest first; used by the thread alone
     };
     OverviewMaker(std::shared_ptr<Shared> shared, const std::function<void()>& wake);
     static MadeOverview surveyed(OverviewRequest request, Shared& shared, const std::function<void()>& wake,

@@ -47,12 +47,15 @@ std::optional<ExportPreview> film_preview(Preview& preview, const Preview* befor
     return first_frame_preview(of.session, film, of.side, {.cancel = cancel}, progress);
 }
 
-std::optional<ExportPreview> file_preview(const PreviewRequest& of, const Progress& progress) {
+std::optional<ExportPreview> file_preview(Preview& preview, const Progress& progress) {
+    const PreviewRequest& of = preview.of;
     const std::vector<ExportItem> items = plan_export(*of.trace, of.files);
     const auto first =
         std::ranges::find_if(items, [](const ExportItem& item) { return item.format->picture; });
     if (first == items.end()) return std::nullopt;
-    return export_preview(*of.trace, of.session, *first, of.side, progress);
+    ExportPreview drawn = export_preview(*of.trace, of.session, *first, of.side, progress);
+    preview.survey = *first->survey;
+    return drawn;
 }
 
 }  // namespace
@@ -62,8 +65,9 @@ Preview previewed(PreviewRequest request, const Preview* before, const std::stop
     const PreviewRequest& of = preview.of;
     const Progress progress = [&](double) { return !cancel.stop_requested(); };
     try {
-        std::optional<ExportPreview> drawn =
-            of.film_frames > 0 ? film_preview(preview, before, cancel, progress) : file_preview(of, progress);
+        std::optional<ExportPreview> drawn = of.film_frames > 0
+                                                 ? film_preview(preview, before, cancel, progress)
+                                                 : file_preview(preview, progress);
         if (!drawn) return preview;
         preview.image = CustomImage({.width = drawn->pixels.width,
                                      .height = drawn->pixels.height,

@@ -27,6 +27,7 @@ struct Preview {
     std::optional<CustomImage> image;  ///< of the first picture written; nullopt if there is none
     std::string facts;                 ///< its size: "84 × 80 mm · 992 × 945 pixels"
     std::string problem;               ///< why there is none; empty: there is, or no picture is written
+    KeptSurvey survey = {};            ///< that the image was made from
     std::shared_ptr<const FilmFrames> film = {};  ///< of a film in one picture, to be drawn in another style
 };
 

@@ -68,7 +68,7 @@ void make_ready(const Stage& stage, const WantedPictures& wanted, const std::sto
     // A mask is surveyed at once, by its rules; the other stages on demand by an OverviewMaker, as they are
     // shown.
     if (const OnDemandValues* values = stage.buffer.on_demand()) {
-        if (stage.info->role == StageRole::mask) values->survey(0, {}, cancel);
+        if (stage.info->role == StageRole::mask) static_cast<void>(values->survey(0, {}, cancel));  // stays
         stage.buffer.mean(cancel);
         return;
     }

@@ -9,7 +9,7 @@ namespace attnscope {
 namespace {
 
 constexpr int k_frames_after_input = 3;  // the one with the input, and two in which ImGui settles
-constexpr double k_longest_wait = 10;    // seconds; nothing depends on it
+constexpr double k_longest_wait = 3600;  // seconds; nothing depends on it
 // Limits for processing input without displaying each step: the minimum, and the maximum if displaying is
 // slow.
 constexpr double k_unseen_seconds = 0.012, k_most_unseen_seconds = 0.1;

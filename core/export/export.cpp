@@ -23,17 +23,6 @@
 
 namespace attnscope {
 
-struct NewestSurvey {
-    const OnDemandValues* values = nullptr;  ///< nullptr: nothing was surveyed for a file of the plan
-    int head = 0;
-
-    /// Lets go of the survey, whose facts, which other pictures may need, stay known.
-    void forget() {
-        if (values) values->forget_survey(head);
-        values = nullptr;
-    }
-};
-
 namespace {
 
 using Names = std::vector<std::string>;
@@ -111,10 +100,10 @@ void survey(const Trace& trace, const ExportItem& item, const Presentation& pres
         };
         const OnDemandValues& values = *matrices[i].buffer->on_demand();
         const int head = matrices[i].head;
-        if (item.survey && !values.is_surveyed(head)) item.survey->forget();  // before there is another
-        const bool is_new = values.survey(head, step_of(progress, part(i), part(i + 1)), {});
+        if (!values.is_surveyed(head)) item.survey->reset();  // before there is another
+        KeptSurvey kept = values.survey(head, step_of(progress, part(i), part(i + 1)), {});
         matrices[i].range();
-        if (is_new && item.survey) *item.survey = {&values, head};
+        *item.survey = std::move(kept);
     }
 }
 
@@ -435,6 +424,15 @@ EvaluateOptions reading_only(EvaluateOptions options, const Session& session, co
     return options;
 }
 
+namespace {
+
+std::vector<ExportItem> of_one_plan(std::vector<ExportItem> items) {
+    for (ExportItem& item : items) item.survey = items.front().survey;
+    return items;
+}
+
+}  // namespace
+
 std::vector<ExportItem> plan_export(const Trace& trace, const ExportRequest& request) {
     const std::vector<const ExportFormat*> formats = formats_of(request);
     std::vector<ExportItem> items = view_items(trace, request, formats);
@@ -445,9 +443,8 @@ std::vector<ExportItem> plan_export(const Trace& trace, const ExportRequest& req
     const bool has_data = std::ranges::any_of(formats, [](const auto* format) { return !format->picture; });
     if (composed && !has_data) {
         if (items.empty()) refuse_composition(trace, request);
-        return items;
+        return of_one_plan(std::move(items));
     }
-    const auto survey = std::make_shared<NewestSurvey>();
     for (const StagePtr& stage : stages_of(trace, request)) {
         require_mean(*stage, request);
         for (const HeadChoice& head : heads_of(*stage, request.head))
@@ -457,10 +454,9 @@ std::vector<ExportItem> plan_export(const Trace& trace, const ExportRequest& req
                     continue;
                 items.push_back(
                     {stage, head, format, file_name(std::string(stage->name()), *stage, head, *format)});
-                items.back().survey = survey;
             }
     }
-    return items;
+    return of_one_plan(std::move(items));
 }
 
 void write_item(const Trace& trace, const Session& session, const ExportItem& item, const ByteSink& to,

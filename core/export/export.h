@@ -55,8 +55,6 @@ struct ExportRequest {
     bool operator==(const ExportRequest&) const = default;
 };
 
-struct NewestSurvey;
-
 /// One file to write: a stage (one head or the mean if it has heads), or a view's picture of it.
 struct ExportItem {
     StagePtr stage;
@@ -66,9 +64,9 @@ struct ExportItem {
                             ///< strip.<format>; the head is named if there are several
     const ViewFigure* view = nullptr;
     std::optional<ComparedSide> pinned = {};  ///< A, if it is a comparison
-    /// Shared by the items of a plan: a survey made for one is let go before another is made, so that memory
-    /// does not grow with the number of heads. nullptr: every survey is kept.
-    std::shared_ptr<NewestSurvey> survey = {};
+    /// What was surveyed last for a picture: one for all items of a plan, so that memory does not grow with
+    /// the number of heads.
+    std::shared_ptr<KeptSurvey> survey = std::make_shared<KeptSurvey>();
 };
 
 /// The matrices that `choice` selects in one stage: heads, or their mean. A stage with a single matrix has

@@ -44,6 +44,8 @@ protected:
         return survey;
     }
 
+    bool keeps_surveys() const override { return true; }
+
     PooledTile made_tile(int head, int level, Pool pool, const Region& region,
                          const std::stop_token& cancel) const override {
         PooledTile tile(pool, region);

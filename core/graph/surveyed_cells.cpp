@@ -17,20 +17,21 @@ constexpr int k_most_preview_columns = 512;
 /// Multiply-adds of a cell, for cutting the work into tasks.
 constexpr double k_work_per_cell = 64;
 
-/// Reports how many of the tasks of a survey are done, from whichever thread ends one.
+/// Reports how many of the cells of a survey are read, from whichever thread reads some.
 class Counter {
 public:
-    Counter(Progress progress, std::size_t tasks) : progress_(std::move(progress)), tasks_(tasks) {}
-    void count() {
+    Counter(Progress progress, std::size_t cells) : progress_(std::move(progress)), cells_(cells) {}
+    void count(std::size_t cells) {
         const std::lock_guard lock(mutex_);
-        report(progress_, static_cast<double>(++done_) / static_cast<double>(tasks_));
+        read_ += cells;
+        report(progress_, static_cast<double>(read_) / static_cast<double>(cells_));
     }
 
 private:
     const Progress progress_;
-    const std::size_t tasks_;
+    const std::size_t cells_;
     std::mutex mutex_;
-    std::size_t done_ = 0;
+    std::size_t read_ = 0;
 };
 
 std::size_t cells_at(const Shape& shape, int level) {
@@ -87,10 +88,23 @@ SurveyedCells::SurveyedCells(const Shape& shape, const OnDemandSizes& sizes) : s
     for (int h = 0; h < shape.heads; ++h) heads_.push_back(std::make_unique<Head>());
 }
 
-void SurveyedCells::forget_survey(int head) const {
+KeptSurvey SurveyedCells::survey(int head, const Progress& progress, const std::stop_token& cancel) const {
+    Head& own = of_head(head);
+    const KeptSurvey made(&own, [cells = weak_from_this(), head](const void*) {
+        if (const auto alive = cells.lock()) alive->let_go(head);
+    });
+    std::shared_ptr<const Survey> survey = surveyed(head, progress, cancel);
+    const std::lock_guard lock(own.mutex);
+    own.survey = std::move(survey);  // it may have been let go of meanwhile
+    if (KeptSurvey kept = own.kept.lock()) return kept;
+    own.kept = made;
+    return made;
+}
+
+void SurveyedCells::let_go(int head) const {
     Head& own = of_head(head);
     const std::lock_guard lock(own.mutex);
-    own.survey.reset();
+    if (own.kept.expired() && !own.stays && !keeps_surveys()) own.survey.reset();
 }
 
 Matrix SurveyedCells::tile(int head, int level, Pool pool, const Region& region,
@@ -207,7 +221,7 @@ SurveyedCells::Survey SurveyedCells::made_survey(int head, const Progress& progr
     PooledTotals totals(levels_rows, columns);
     survey.row_largest.assign(static_cast<std::size_t>(shape_.rows), k_closed);
     std::vector<ValueRange> ranges(task_count());
-    for_each_task(progress, cancel, [&](int task, const Region& rows) {
+    for_each_task(progress, cancel, [&](int task, const Region& rows, const PartRead& read) {
         Matrix x;
         for_each_part(rows, rows.rows, columns_at_once(), [&](const Region& part) {
             const PartFacts facts = facts_of(head, part, x);
@@ -223,6 +237,7 @@ SurveyedCells::Survey SurveyedCells::made_survey(int head, const Progress& progr
             base.block(row, column, pooled_rows, columns_of) = facts.dominant;
             totals.sum.block(row, column, pooled_rows, columns_of) = facts.totals.sum;
             totals.count.block(row, column, pooled_rows, columns_of) = facts.totals.count;
+            read(part);
         });
     });
     for (const ValueRange& range : ranges) survey.range = united(survey.range, range);
@@ -273,18 +288,21 @@ std::size_t SurveyedCells::task_count() const {
     return static_cast<std::size_t>((shape_.rows + task_rows() - 1) / task_rows());
 }
 
-void SurveyedCells::for_each_task(const Progress& progress, const std::stop_token& cancel,
-                                  const std::function<void(int task, const Region& rows)>& work) const {
-    Counter counter(progress, task_count());
+void SurveyedCells::for_each_task(
+    const Progress& progress, const std::stop_token& cancel,
+    const std::function<void(int task, const Region& rows, const PartRead& read)>& work) const {
+    Counter counter(progress, Region{0, 0, shape_.rows, shape_.columns}.size());
+    const PartRead read = [&](const Region& part) {
+        counter.count(part.size());
+        stop_if_canceled(cancel);
+    };
     const RowLoop loop{1, static_cast<Eigen::Index>(task_count()),
                        k_work_per_cell * task_rows() * static_cast<double>(shape_.columns), cancel};
     for_row_blocks(loop, [&](RowBlock block) {
         for (Eigen::Index task = block.first; task < block.first + block.count; ++task) {
-            stop_if_canceled(cancel);
             const int first = static_cast<int>(task) * task_rows();
             work(static_cast<int>(task),
-                 Region{first, 0, std::min(task_rows(), shape_.rows - first), shape_.columns});
-            counter.count();
+                 Region{first, 0, std::min(task_rows(), shape_.rows - first), shape_.columns}, read);
         }
     });
 }
@@ -296,15 +314,23 @@ std::shared_ptr<const SurveyedCells::Survey> SurveyedCells::known(int head) cons
 }
 
 std::shared_ptr<const SurveyedCells::Survey> SurveyedCells::surveyed(int head, const Progress& progress,
-                                                                     const std::stop_token& cancel,
-                                                                     bool* is_new) const {
+                                                                     const std::stop_token& cancel) const {
     Head& own = of_head(head);
     const std::lock_guard lock(own.surveying);
     if (auto survey = known(head)) return survey;
     auto survey = std::make_shared<const Survey>(made_survey(head, progress, cancel));
-    if (is_new) *is_new = true;
     const std::lock_guard keeping(own.mutex);
     own.survey = survey;
+    return survey;
+}
+
+std::shared_ptr<const SurveyedCells::Survey> SurveyedCells::staying(int head) const {
+    if (auto survey = known(head)) return survey;
+    Head& own = of_head(head);
+    auto survey = surveyed(head);
+    const std::lock_guard lock(own.mutex);
+    own.survey = survey;
+    own.stays = true;
     return survey;
 }
 

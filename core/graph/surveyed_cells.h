@@ -44,15 +44,10 @@ public:
     const Shape& shape() const override { return shape_; }
     int first_kept_level() const override { return kept_level_; }
     bool is_surveyed(int head) const override { return known(head) != nullptr; }
-    ValueRange range(int head) const override { return surveyed(head)->range; }
-    std::vector<float> row_largest(int head) const override { return surveyed(head)->row_largest; }
+    ValueRange range(int head) const override { return staying(head)->range; }
+    std::vector<float> row_largest(int head) const override { return staying(head)->row_largest; }
 
-    bool survey(int head, const Progress& progress, const std::stop_token& cancel) const override {
-        bool is_new = false;
-        surveyed(head, progress, cancel, &is_new);
-        return is_new;
-    }
-    void forget_survey(int head) const override;
+    KeptSurvey survey(int head, const Progress& progress, const std::stop_token& cancel) const override;
     Matrix tile(int head, int level, Pool pool, const Region& region,
                 const std::stop_token& cancel) const override;
     Matrix preview(int head, int bands, Pool pool, const std::stop_token& cancel) const override;
@@ -98,6 +93,8 @@ protected:
     virtual double row_work() const;
 
     virtual Survey made_survey(int head, const Progress& progress, const std::stop_token& cancel) const;
+    /// Whether surveys stay, as they are small.
+    virtual bool keeps_surveys() const { return false; }
     /// The tile, computed from its cells.
     virtual PooledTile made_tile(int head, int level, Pool pool, const Region& region,
                                  const std::stop_token& cancel) const;
@@ -116,9 +113,13 @@ protected:
     /// Rows of which a tile computes cells at once.
     virtual int rows_of_tile() const { return k_rows_in_cache; }
     std::size_t task_count() const;
-    /// Calls work(task, its rows), on several threads; the cut depends on the shape alone.
-    void for_each_task(const Progress& progress, const std::stop_token& cancel,
-                       const std::function<void(int task, const Region& rows)>& work) const;
+    /// Call it with each part once its cells are read: it reports progress, and throws Canceled where asked
+    /// to.
+    using PartRead = std::function<void(const Region& part)>;
+    /// Calls work(task, its rows, read), on several threads; the cut depends on the shape alone.
+    void for_each_task(
+        const Progress& progress, const std::stop_token& cancel,
+        const std::function<void(int task, const Region& rows, const PartRead& read)>& work) const;
 
     const Shape shape_;
     const OnDemandSizes sizes_;
@@ -129,12 +130,17 @@ private:
         std::mutex surveying;  ///< held while the head is surveyed
         std::mutex mutex;
         std::shared_ptr<const Survey> survey;
-        Matrix sample;  ///< the last one, which samples of other stages read
+        std::weak_ptr<const void> kept;  ///< KeptSurvey of this head
+        bool stays = false;              ///< even if no KeptSurvey exists
+        Matrix sample;                   ///< the last one, which samples of other stages read
     };
     Head& of_head(int head) const { return *heads_.at(static_cast<std::size_t>(head)); }
     std::shared_ptr<const Survey> known(int head) const;
     std::shared_ptr<const Survey> surveyed(int head, const Progress& progress = {},
-                                           const std::stop_token& cancel = {}, bool* is_new = nullptr) const;
+                                           const std::stop_token& cancel = {}) const;
+    /// The survey that is known, or one that stays.
+    std::shared_ptr<const Survey> staying(int head) const;
+    void let_go(int head) const;
     /// Coarse tiles come from that of the level that a survey keeps, so that no more cells are in memory at
     /// once.
     PooledTile tile_of(int head, int level, Pool pool, const Region& region,

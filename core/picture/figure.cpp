@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cmath>
 
+#include "core/cpu/row_blocks.h"
 #include "core/error.h"
 #include "core/graph/stage_table.h"
 #include "core/mechanism/mechanisms.h"
@@ -95,13 +97,13 @@ Part part_of(const Buffer& buffer, const Region& region, bool of_pairs, int most
 }
 
 /// Row-major.
-std::vector<float> values_of(const Buffer& buffer, int head, const Part& part, Pool pool) {
+LargeVector<float> values_of(const Buffer& buffer, int head, const Part& part, Pool pool) {
     if (part.level > 0) {
         const Matrix pooled = buffer.on_demand()->tile(head, part.level, pool, part.cells(), {});
         return {pooled.data(), pooled.data() + pooled.size()};
     }
     const Region& region = part.region;
-    std::vector<float> values(static_cast<std::size_t>(region.rows) *
+    LargeVector<float> values(static_cast<std::size_t>(region.rows) *
                               static_cast<std::size_t>(region.columns));
     buffer.read(head, region, {values.data(), region.rows, region.columns});
     return values;
@@ -109,7 +111,7 @@ std::vector<float> values_of(const Buffer& buffer, int head, const Part& part, P
 
 /// Not 0 at the open pairs of this head, or of any head for a mean, in this part; empty for a stage without a
 /// mask.
-std::vector<float> open_pairs(const Trace& trace, const Stage& stage, const ShownMatrix& shown,
+LargeVector<float> open_pairs(const Trace& trace, const Stage& stage, const ShownMatrix& shown,
                               const Part& part) {
     const Stage* mask = trace.find(mask_of(*stage.info));
     if (!mask || mask->shape().rows != stage.shape().rows || mask->shape().columns != stage.shape().columns)
@@ -117,21 +119,42 @@ std::vector<float> open_pairs(const Trace& trace, const Stage& stage, const Show
     const auto open = [&](int head) { return values_of(mask->buffer, head, part, Pool::dominant); };
     const int heads = mask->shape().heads;
     if (!shown.mean) return open(std::min(shown.head, heads - 1));
-    std::vector<float> any = open(0);
+    LargeVector<float> any = open(0);
     for (int h = 1; h < heads; ++h) std::ranges::transform(any, open(h), any.begin(), std::ranges::max);
     return any;
 }
 
-void mark_cells(Figure& figure, const std::vector<float>& open) {
+/// Marks the cells, and finds whether values exceed the ends of the scale. `open` is open_pairs().
+void mark_cells(Figure& figure, const LargeVector<float>& open) {
+    // Values are float32, while the ends of the scale may be rounded: an end that equals the value in float32
+    // does not clip it.
+    const auto min = static_cast<float>(figure.scale.min), max = static_cast<float>(figure.scale.max);
     figure.marks.resize(figure.values.size());
-    std::transform(figure.values.begin(), figure.values.end(), figure.marks.begin(), mark_of);
-    if (figure.unit == Unit::boolean) {
-        std::transform(figure.values.begin(), figure.values.end(), figure.marks.begin(),
-                       [](float cell) { return cell != 0 ? CellMark::open : CellMark::masked; });
-        return;
-    }
-    for (std::size_t i = 0; i < open.size(); ++i)
-        if (open[i] == 0) figure.marks[i] = CellMark::masked;
+    std::atomic<bool> clipped_below = false, clipped_above = false;
+    const auto mark_row = [&](std::ptrdiff_t row) {
+        const auto begin = static_cast<std::size_t>(row) * static_cast<std::size_t>(figure.columns),
+                   end = begin + static_cast<std::size_t>(figure.columns);
+        bool below = false, above = false;  // not the figure's own, which each number would write
+        for (std::size_t i = begin; i < end; ++i) {
+            const float cell = figure.values[i];
+            CellMark& mark = figure.marks[i] = mark_of(cell);
+            if (figure.unit == Unit::boolean)
+                mark = cell != 0 ? CellMark::open : CellMark::masked;
+            else if (!open.empty() && open[i] == 0)
+                mark = CellMark::masked;
+            below |= mark == CellMark::value && cell < min;
+            above |= mark == CellMark::value && cell > max;
+        }
+        if (below) clipped_below = true;
+        if (above) clipped_above = true;
+    };
+    constexpr std::size_t k_many_cells = 1 << 16;
+    if (figure.values.size() < k_many_cells)
+        for (std::ptrdiff_t row = 0; row < figure.rows; ++row) mark_row(row);
+    else
+        run_parallel(figure.rows, mark_row);
+    figure.clipped_below = clipped_below;
+    figure.clipped_above = clipped_above;
 }
 
 void flag_fully_masked(Figure& figure, const Trace& trace, const Stage& stage, const ShownMatrix& shown,
@@ -155,21 +178,6 @@ std::vector<std::string> labels_of(const Part& part, int first, int count, const
         for (int i = first >> part.level; i <= (first + count - 1) >> part.level; ++i)
             labels.push_back(fmt::format("{}", (i << part.level) + 1));
     return labels;
-}
-
-void find_clipped(Figure& figure) {
-    // Values are float32, while the ends of the scale may be rounded: an end that equals the value in float32
-    // does not clip it.
-    const float min = static_cast<float>(figure.scale.min);
-    const float max = static_cast<float>(figure.scale.max);
-    bool below = false, above = false;  // not the figure's own, which each number would write
-    for (std::size_t i = 0; i < figure.values.size(); ++i) {
-        const bool value = figure.marks[i] == CellMark::value;
-        below |= value && figure.values[i] < min;
-        above |= value && figure.values[i] > max;
-    }
-    figure.clipped_below = below;
-    figure.clipped_above = above;
 }
 
 void require_cell_size(int size) {
@@ -310,7 +318,6 @@ Figure figure_of(const Trace& trace, const Stage& stage, const HeadChoice& head,
               side_by_side(subtitle_of(trace, stage, shown, head), part_facts(stage, part, pool)));
     mark_cells(figure, open_pairs(trace, stage, shown, part));
     flag_fully_masked(figure, trace, stage, shown, part);
-    find_clipped(figure);
     return figure;
 }
 

@@ -15,6 +15,7 @@
 #include "core/picture/color_scale.h"
 #include "core/picture/presentation.h"
 #include "core/picture/theme.h"
+#include "core/tensor/memory.h"
 
 namespace attnscope {
 
@@ -98,8 +99,8 @@ struct Figure {
 
     int rows = 0;
     int columns = 0;
-    std::vector<float> values;       ///< row-major
-    std::vector<CellMark> marks;     ///< row-major
+    LargeVector<float> values;       ///< row-major
+    LargeVector<CellMark> marks;     ///< row-major
     std::vector<bool> fully_masked;  ///< per row: every key is masked, so that its weights are zeros
     std::vector<bool>
         fully_masked_columns;  ///< per column: every query is masked, and the softmax is over queries

@@ -392,7 +392,7 @@ const ValueRange* Buffer::known_range() const {
 
 Matrix Buffer::blocks(int head, Pool pool) const {
     constexpr std::size_t k_most = std::size_t{1} << 20;
-    on_demand()->survey(head, {}, {});
+    const KeptSurvey kept = on_demand()->survey(head, {}, {});
     const auto pooled = [](int size, int level) { return ((size - 1) >> level) + 1; };
     int level = on_demand()->first_kept_level();
     const auto region = [&] {

@@ -47,6 +47,9 @@ constexpr auto choice_names(Pool) {
     return std::to_array<ChoiceName<Pool>>({{dominant, "strongest"}, {mean, "mean"}});
 }
 
+/// Keeps what OnDemandValues::survey() found of a head, for as long as one of them exists.
+using KeptSurvey = std::shared_ptr<const void>;
+
 /// Values that no memory holds and that are computed when they are asked for: the scores of every pair of
 /// 100,000 tokens. Immutable; every member may be called from any thread and blocks until its result is
 /// available; those that take a `cancel` throw Canceled.
@@ -72,18 +75,17 @@ public:
     /// Rows of a head, evenly spaced: the middle one of each of `count` parts. Computed on all cores.
     virtual Matrix sample(int head, int count, const std::stop_token& cancel) const = 0;
 
-    /// Reads all values of a head once, on all cores, and keeps its facts and the levels from
-    /// first_kept_level() on. `progress` receives values from 0 to 1. False if they are kept already: made
-    /// before, or by another thread meanwhile.
-    virtual bool survey(int head, const Progress& progress, const std::stop_token& cancel) const = 0;
+    /// Reads all values of a head once, on all cores, unless that is done, for its facts and for the levels
+    /// from first_kept_level() on. They stay in memory until the last copy of the result is gone; those of a
+    /// mask, which are few, for good. `progress` receives values from 0 to 1.
+    [[nodiscard]] virtual KeptSurvey survey(int head, const Progress& progress,
+                                            const std::stop_token& cancel) const = 0;
     virtual bool is_surveyed(int head) const = 0;
-    /// Drops the levels of a survey, so that it is made anew where they are needed; facts that callers keep
-    /// stay true.
-    virtual void forget_survey(int head) const = 0;
     /// Whether a column takes no longer than a row: else it takes every pair.
     virtual bool reads_columns(int head) const = 0;
     virtual int first_kept_level() const = 0;
-    /// Facts of a head, for which it is surveyed. Values that are 0 are counted only in a mask.
+    /// Facts of a head. If it is not surveyed, it is, and stays so. Values that are 0 are counted only in a
+    /// mask.
     virtual ValueRange range(int head) const = 0;
     virtual std::vector<float> row_largest(int head) const = 0;
     /// The mean over the heads, 1 × rows × columns.

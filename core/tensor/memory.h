@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstddef>
+#include <new>
+#include <vector>
 
 namespace attnscope {
 
@@ -12,5 +14,34 @@ namespace attnscope {
 float* allocate_floats(std::size_t count);
 /// Frees what allocate_floats(count) returned, or keeps it: at most 256 MiB, the oldest go first.
 void free_floats(float* floats, std::size_t count) noexcept;
+
+/// The allocator of vectors as large as tensors: their memory is that of allocate_floats(), and elements that
+/// are not given a value are not initialized.
+template <typename T>
+struct TensorMemory {
+    using value_type = T;
+    static_assert(alignof(T) <= 64);
+
+    TensorMemory() = default;
+    template <typename U>
+    TensorMemory(const TensorMemory<U>&) {}
+
+    T* allocate(std::size_t count) {
+        return static_cast<T*>(static_cast<void*>(allocate_floats(floats(count))));
+    }
+    void deallocate(T* memory, std::size_t count) noexcept {
+        free_floats(static_cast<float*>(static_cast<void*>(memory)), floats(count));
+    }
+    template <typename U>
+    void construct(U* place) noexcept {
+        ::new (static_cast<void*>(place)) U;
+    }
+    bool operator==(const TensorMemory&) const = default;
+
+private:
+    static std::size_t floats(std::size_t count) { return (count * sizeof(T) - 1) / sizeof(float) + 1; }
+};
+template <typename T>
+using LargeVector = std::vector<T, TensorMemory<T>>;
 
 }  // namespace attnscope

@@ -43,6 +43,25 @@ TEST(PreviewerTest, IsAtMostAsLargeAsAskedAndSaysTheSizeOfTheFile) {
     EXPECT_NE(preview.facts.find(" mm · 992 × "), std::string::npos) << preview.facts;
 }
 
+TEST(PreviewerTest, OfAVeryLongTextItKeepsTheSurveyOfItsPicture) {
+    Session session = load_example("scaled-dot-product");
+    PreviewRequest request = request_for(session, {.stages = {"weights"}, .head = {}});
+    request.trace = std::make_shared<const Trace>(
+        evaluate(session.experiment, {}, {.on_demand = {.most_cells = 0, .kept_cells = 4}}));
+    const OnDemandValues& weights = *request.trace->find("weights"_stage)->buffer.on_demand();
+    Previewer previewer({});
+    for (const int side : {300, 200}) {
+        request.side = side;
+        previewer.request(request);
+        previewer.wait();
+        ASSERT_TRUE(previewer.update());
+        ASSERT_TRUE(previewer.known()->image) << previewer.known()->problem;
+        EXPECT_TRUE(weights.is_surveyed(0));
+    }
+    previewer.forget();
+    EXPECT_FALSE(weights.is_surveyed(0));
+}
+
 TEST(PreviewerTest, WhatCannotBeDrawnIsAProblemAndDataHaveNoPicture) {
     Session session = load_example("scaled-dot-product");
     session.presentation.compose = Compose::compare;

@@ -411,17 +411,6 @@ TEST_F(LongTextTest, ACanceledOverviewIsAskedForAgainOnceAnotherHeadWasShown) {
     settle_tiles();
 }
 
-TEST_F(LongTextTest, AnOverviewThatAnExportLetGoOfIsMadeAgain) {
-    if (!window) return;
-    start_long(session_of(k_tokens));
-    show("weights"_stage);
-    const OnDemandValues& weights = *document().trace()->stage("weights"_stage)->buffer.on_demand();
-    ASSERT_TRUE(weights.is_surveyed(0));
-    weights.forget_survey(0);
-    settle_tiles();
-    EXPECT_TRUE(weights.is_surveyed(0));
-}
-
 /// The mean over heads has an overview of its own, which is made once, whichever heads have one.
 TEST_F(LongTextTest, TheMeanOverHeadsIsSurveyedOnce) {
     if (!window) return;
@@ -537,6 +526,23 @@ TEST_F(LongTextTest, NothingIsDrawnBeyondTheLastToken) {
     EXPECT_EQ(below, 2) << "of the thumbnail and of the focus";
 }
 
+/// Whether two texts are the same, or decimal numbers that differ by one in their last digit: the order of a
+/// sum decides which of the two a number is rounded to.
+bool tell_the_same(const std::string& a, const std::string& b) {
+    const auto is_digit = [](char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; };
+    const auto digits = [&](std::string text) {
+        std::erase_if(text, std::not_fn(is_digit));
+        return std::stoll("0" + text);
+    };
+    const auto rest = [&](std::string text) {
+        std::ranges::replace_if(text, is_digit, '0');
+        return text;
+    };
+    if (a == b) return true;
+    const bool are_numbers = a.size() < 16 && a.find('.') != std::string::npos && rest(a) == rest(b);
+    return are_numbers && std::abs(digits(a) - digits(b)) == 1;
+}
+
 /// What a gesture shows is told in words as of a text in memory: cells under the pointer with their tokens,
 /// profiles of rows, proofs, a word that is searched for.
 TEST_F(LongTextTest, GesturesTellWhatTheyTellOfATextInMemory) {
@@ -597,7 +603,10 @@ TEST_F(LongTextTest, GesturesTellWhatTheyTellOfATextInMemory) {
     }
     for (std::size_t g = 0; g < gestures.size(); ++g) {
         std::vector<std::string> in_memory_alone;
-        std::ranges::set_difference(told[g], told[g + gestures.size()], std::back_inserter(in_memory_alone));
+        for (const std::string& text : told[g])
+            if (std::ranges::none_of(told[g + gestures.size()],
+                                     [&](const std::string& other) { return tell_the_same(text, other); }))
+                in_memory_alone.push_back(text);
         EXPECT_EQ(fmt::format("{}", fmt::join(in_memory_alone, " ")), "") << gestures[g].name;
         EXPECT_GT(told[g].size(), 30U) << gestures[g].name;
     }

@@ -191,7 +191,7 @@ TEST(MatrixFilesTest, OneHeadOfACardsValuesIsCopiedWithoutTheOthers) {
     EXPECT_EQ(written_npy(*scores, k_second).size(), 128 + 6 * 4u);
     EXPECT_NE(written_csv(trace, *scores, k_second).find("you,3,4,5"), std::string::npos);
     EXPECT_NE(written_json(trace, *scores, k_second).find("[3, 4, 5]"), std::string::npos);
-    EXPECT_EQ(make_figure(trace, *scores, k_second, {}).values, (std::vector<float>{0, 1, 2, 3, 4, 5}));
+    EXPECT_EQ(make_figure(trace, *scores, k_second, {}).values, (LargeVector<float>{0, 1, 2, 3, 4, 5}));
     EXPECT_THROW(written_npy(*scores, k_first), Error);
 }
 

@@ -91,7 +91,7 @@ protected:
     void for_each_stage(const Each& each) const {
         std::size_t row = 0;
         for (const auto& [name, e] : experiments()) {
-            if (!is_visited(row++, 3)) continue;
+            if (!test::is_visited(row++, 3)) continue;
             const Trace whole = evaluate(e), parts = evaluate(e, {}, {.backend = card_, .on_demand = k_all});
             for (const StageRecord& record : parts.records)
                 if (record.stage->buffer.on_demand())
@@ -192,7 +192,7 @@ TEST_P(OnDemandCellsTest, TilesArePooledFromOpenPairsBeforeAndAfterASurvey) {
         };
         expect_tiles("before");
         double done = 0;
-        values.survey(head, [&](double part) { return done = part, true; }, {});
+        const KeptSurvey kept = values.survey(head, [&](double part) { return done = part, true; }, {});
         EXPECT_TRUE(values.is_surveyed(head)) << name;
         const bool is_mask = whole.info->role == StageRole::mask;
         EXPECT_EQ(done, is_mask ? 0 : 1) << name;
@@ -260,7 +260,7 @@ TEST(OnDemandTest, ASurveyAndAPreviewOfManyRowsAreThoseOfTheWhole) {
         const Trace truth = evaluate(e);
         const Stage& whole = *truth.find("weights"_stage);
         for (const std::size_t kept_cells : {2000, 500, 130, 9}) {
-            if (!is_visited(row++, 3)) continue;
+            if (!test::is_visited(row++, 3)) continue;
             const Trace trace =
                 evaluate(e, {}, {.on_demand = {.most_cells = 1000, .kept_cells = kept_cells}});
             const Stage& parts = *trace.find("weights"_stage);
@@ -282,7 +282,7 @@ TEST(OnDemandTest, ASurveyAndAPreviewOfManyRowsAreThoseOfTheWhole) {
                 }
             };
             expect_tile(level, "before the survey");
-            values.survey(0, {}, {});
+            const KeptSurvey kept = values.survey(0, {}, {});
             expect_tile(level, "after it");
             expect_tile(2, "on demand");
             for (int i = 0; i < whole.shape().rows; ++i)
@@ -300,7 +300,8 @@ TEST(OnDemandTest, AMaskOfALongTextKeepsFewBlocks) {
     const OnDemandValues& scores = *trace.find("scores"_stage)->buffer.on_demand();
     EXPECT_EQ(mask.first_kept_level(), 5) << "of at most 2^20 blocks";
     EXPECT_EQ(scores.first_kept_level(), 4);
-    mask.survey(0, {}, {});
+    static_cast<void>(mask.survey(0, {}, {}));
+    EXPECT_TRUE(mask.is_surveyed(0)) << "a survey of a mask stays";
     for (const int level : {4, 5, 6}) {
         const Region corner{100, 98, 3, 5};
         const Matrix tile = mask.tile(0, level, Pool::dominant, corner, {});
@@ -343,9 +344,10 @@ TEST(OnDemandTest, SampledSumsOverManyKeysAreRowsOfTheWhole) {
             if (!finite) e.weights.set_custom("value", values);
             const Trace whole = evaluate(e), parts = evaluate(e, {}, {.on_demand = {.most_cells = 1000}});
             const float near = tolerance(whole, BackendKind::cpu);
+            std::vector<KeptSurvey> kept;
             if (is_surveyed)
                 for (int h = 0; h < 3; ++h)
-                    parts.find("weights"_stage)->buffer.on_demand()->survey(h, {}, {});
+                    kept.push_back(parts.find("weights"_stage)->buffer.on_demand()->survey(h, {}, {}));
             const auto expect_rows = [&](const Buffer& all, const Buffer& on_demand,
                                          const std::string& name) {
                 for (int h = 0; h < all.shape().heads; ++h)
@@ -390,7 +392,7 @@ TEST(OnDemandTest, ARowOfLargeScoresSumsToOneAfterASurvey) {
     const Trace trace = evaluate(e, {}, {.on_demand = {.most_cells = 1000, .kept_cells = 1 << 16}});
     const Stage& weights = *trace.find("weights"_stage);
     EXPECT_GT(trace.find("scaled"_stage)->buffer.range(0).max, 100) << "rounding of such scores matters";
-    weights.buffer.on_demand()->survey(0, {}, {});
+    const KeptSurvey kept = weights.buffer.on_demand()->survey(0, {}, {});
     for (int i = 0; i < weights.shape().rows; ++i) {
         const Eigen::RowVectorXf row = weights.buffer.row(0, i);
         EXPECT_NEAR(row.cast<double>().sum(), 1, 1e-6) << i;  // each of a few weights is rounded once
@@ -441,12 +443,12 @@ TEST(OnDemandTest, TheSameBitsForAnyNumberOfThreads) {
     Matrix of_one, of_two, kept_of_one, kept_of_two;
     with_threads(1, [&] {
         of_one = one.tile(0, 0, Pool::dominant, all, {});
-        one.survey(0, {}, {});
+        const KeptSurvey survey = one.survey(0, {}, {});
         kept_of_one = one.tile(0, 4, Pool::mean, kept, {});
     });
     with_threads(2, [&] {
         of_two = two.tile(0, 0, Pool::dominant, all, {});
-        two.survey(0, {}, {});
+        const KeptSurvey survey = two.survey(0, {}, {});
         kept_of_two = two.tile(0, 4, Pool::mean, kept, {});
     });
     EXPECT_EQ(of_one, of_two);
@@ -463,29 +465,66 @@ TEST(OnDemandTest, AColumnIsQuickOnceEveryRowsSumIsKnown) {
     EXPECT_TRUE(quick("masked"_stage, 0));
     EXPECT_FALSE(quick("weights"_stage, 0));
     const OnDemandValues& weights = *trace.find("weights"_stage)->buffer.on_demand();
-    weights.survey(0, {}, {});
+    const KeptSurvey first = weights.survey(0, {}, {});
     EXPECT_TRUE(quick("weights"_stage, 0));
     EXPECT_FALSE(quick("weights"_stage, 1));
     EXPECT_FALSE(weights.mean()->reads_columns(0));
-    weights.survey(1, {}, {});
+    const KeptSurvey second = weights.survey(1, {}, {});
     EXPECT_TRUE(weights.mean()->reads_columns(0));
     EXPECT_FALSE(quick("context"_stage, 0)) << "each of its cells takes a row of weights";
     EXPECT_FALSE(quick("concat"_stage, 0));
 }
 
-TEST(OnDemandTest, AForgottenSurveyIsMadeAnewAndTheSame) {
+TEST(OnDemandTest, ASurveyIsKeptForAsLongAsSomebodyHoldsItAndTheNextIsTheSame) {
     const Trace trace = evaluate(masked(60, {"causal"}), {}, {.on_demand = k_all});
     const Buffer& weights = trace.find("weights"_stage)->buffer;
     const OnDemandValues& values = *weights.on_demand();
-    values.survey(0, {}, {});
+    KeptSurvey kept = values.survey(0, {}, {});
     const int level = values.first_kept_level();
     const Matrix before = values.tile(0, level, Pool::dominant, {0, 0, 2, 2}, {});
     const float largest = weights.range(0).max;
-    values.forget_survey(0);
+    KeptSurvey other = values.survey(0, [](double) { return false; }, {});  // made before: nothing to cancel
+    kept.reset();
+    EXPECT_TRUE(values.is_surveyed(0)) << "the other one holds it";
+    other.reset();
     EXPECT_FALSE(values.is_surveyed(0));
     EXPECT_EQ(weights.known_range(0)->max, largest) << "a fact stays";
-    values.survey(0, {}, {});
+    kept = values.survey(0, {}, {});
     EXPECT_EQ(values.tile(0, level, Pool::dominant, {0, 0, 2, 2}, {}), before);
+}
+
+TEST(OnDemandTest, WhatWasSurveyedForAFactStays) {
+    const Trace trace = evaluate(sentence_of(60), {}, {.on_demand = k_all});
+    const OnDemandValues& values = *trace.find("weights"_stage)->buffer.on_demand();
+    EXPECT_LE(values.range(0).max, 1);
+    EXPECT_TRUE(values.is_surveyed(0));
+    KeptSurvey kept = values.survey(0, [](double) { return false; }, {});
+    kept.reset();
+    EXPECT_TRUE(values.is_surveyed(0));
+}
+
+TEST(OnDemandTest, ASurveyMayBeHeldLongerThanItsTrace) {
+    KeptSurvey kept;
+    {
+        const Trace trace = evaluate(sentence_of(60), {}, {.on_demand = k_all});
+        kept = trace.find("weights"_stage)->buffer.on_demand()->survey(0, {}, {});
+    }
+    EXPECT_NE(kept, nullptr);
+}
+
+/// Progress is reported many times in each task of a survey, and never falls.
+TEST(OnDemandTest, ProgressOfASurveyIsThatOfItsCells) {
+    const Trace trace = evaluate(sentence_of(1100), {}, {.on_demand = {.most_cells = 1000}});
+    for (const char* const name : {"scores", "weights"}) {
+        const OnDemandValues& values = *trace.find_named(name)->buffer.on_demand();
+        std::vector<double> parts;
+        const KeptSurvey kept =
+            values.survey(0, [&](double part) { return parts.push_back(part), true; }, {});
+        EXPECT_EQ(parts.size(), 9u) << name << ": three tasks of 512 rows, in parts of 512 columns";
+        EXPECT_TRUE(std::ranges::is_sorted(parts)) << name;
+        EXPECT_DOUBLE_EQ(parts.back(), 1) << name;
+        EXPECT_LE(parts.front(), 512.0 * 512 / (1100 * 1100)) << name;
+    }
 }
 
 TEST(OnDemandTest, WorkIsCanceledAndNothingOfItKept) {
@@ -493,8 +532,8 @@ TEST(OnDemandTest, WorkIsCanceledAndNothingOfItKept) {
     const OnDemandValues& values = *trace.find("weights"_stage)->buffer.on_demand();
     std::stop_source stop;
     stop.request_stop();
-    EXPECT_THROW(values.survey(0, {}, stop.get_token()), Canceled);
-    EXPECT_THROW(values.survey(0, [](double) { return false; }, {}), Canceled);
+    EXPECT_THROW(static_cast<void>(values.survey(0, {}, stop.get_token())), Canceled);
+    EXPECT_THROW(static_cast<void>(values.survey(0, [](double) { return false; }, {})), Canceled);
     EXPECT_THROW(values.tile(0, 0, Pool::dominant, {0, 0, 300, 300}, stop.get_token()), Canceled);
     EXPECT_FALSE(values.is_surveyed(0));
 }

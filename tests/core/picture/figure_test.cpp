@@ -97,7 +97,7 @@ TEST(FigureTest, ClosedPairsAreMaskedInTheStagesAfterTheMaskAndNowhereElse) {
     };
     const std::vector<bool> second{false, true, false};
     const std::vector<bool> none(3, false);
-    EXPECT_EQ(figure(scores).marks, std::vector<CellMark>(9, CellMark::value));
+    EXPECT_EQ(figure(scores).marks, LargeVector<CellMark>(9, CellMark::value));
     EXPECT_EQ(figure(scores).fully_masked, none);
     EXPECT_EQ(figure(weights).marks[1], CellMark::masked);
     EXPECT_EQ(figure(weights).marks[0], CellMark::value);
@@ -106,7 +106,7 @@ TEST(FigureTest, ClosedPairsAreMaskedInTheStagesAfterTheMaskAndNowhereElse) {
     EXPECT_EQ(figure(masked).marks[6], CellMark::minus_infinity) << "an open pair with a score of −∞";
     EXPECT_EQ(figure(mask).marks[0], CellMark::open);
     EXPECT_EQ(figure(mask).marks[1], CellMark::masked);
-    EXPECT_EQ(figure(context).marks, std::vector<CellMark>(9, CellMark::value));
+    EXPECT_EQ(figure(context).marks, LargeVector<CellMark>(9, CellMark::value));
     EXPECT_EQ(figure(context).fully_masked, second);
 }
 
@@ -138,8 +138,8 @@ TEST(FigureTest, APictureOfOneRowIsThatRowOfTheWhole) {
     const Figure whole = make_figure(trace, *weights, k_first, Presentation());
     for (int row = 0; row < 3; ++row) {
         const Figure one = make_row_figure(trace, *weights, k_first, Presentation(), row);
-        const auto part = [&](const auto& cells) {
-            return std::vector(cells.begin() + 3 * row, cells.begin() + 3 * row + 3);
+        const auto part = [&]<typename Cells>(const Cells& cells) {
+            return Cells(cells.begin() + 3 * row, cells.begin() + 3 * row + 3);
         };
         EXPECT_EQ(one.rows, 1);
         EXPECT_EQ(one.values, part(whole.values));
@@ -181,7 +181,7 @@ TEST(FigureTest, WhatIsNotFiniteHasMarksOfItsOwnAndIsCountedInTheLegend) {
         return values[2 * r + c];
     });
     const Figure figure = make_figure(make_trace(words(2), {scores}), *scores, k_first, Presentation());
-    EXPECT_EQ(figure.marks, (std::vector<CellMark>{CellMark::nan, CellMark::plus_infinity,
+    EXPECT_EQ(figure.marks, (LargeVector<CellMark>{CellMark::nan, CellMark::plus_infinity,
                                                    CellMark::minus_infinity, CellMark::value}));
     EXPECT_EQ(figure.fill(0), figure.theme->nan);
     EXPECT_EQ(figure.text(1), "∞");
