@@ -38,6 +38,13 @@ void pool_dominant(ConstMatrixView x, int level, Strided out) {
 PooledTotals::PooledTotals(Eigen::Index rows, Eigen::Index columns)
     : sum(Matrix::Zero(rows, columns)), count(Matrix::Zero(rows, columns)) {}
 
+PooledTotals PooledTotals::uninitialized(Eigen::Index rows, Eigen::Index columns) {
+    PooledTotals totals;
+    totals.sum.resize(rows, columns);
+    totals.count.resize(rows, columns);
+    return totals;
+}
+
 void PooledTotals::add(ConstMatrixView x, int level, Eigen::Index row, Eigen::Index column) {
     // Of the block's rows in each column first: a block of 2^16 cells added up one by one would lose digits.
     Eigen::RowVectorXf sums(x.cols()), counts(x.cols());

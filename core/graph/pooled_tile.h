@@ -18,7 +18,9 @@ struct PooledTotals {
     Matrix sum, count;
 
     PooledTotals() = default;
-    PooledTotals(Eigen::Index rows, Eigen::Index columns);
+    PooledTotals(Eigen::Index rows, Eigen::Index columns);  ///< zeros
+    /// Whose numbers the caller sets, all of them.
+    static PooledTotals uninitialized(Eigen::Index rows, Eigen::Index columns);
 
     /// Adds the cells of x, whose first block is (row, column).
     void add(ConstMatrixView x, int level, Eigen::Index row, Eigen::Index column);

@@ -123,7 +123,7 @@ protected:
         const int rows = pooled(shape_.rows, kept_level_), columns = pooled(shape_.columns, kept_level_);
         Survey survey;
         Matrix base(rows, columns);
-        PooledTotals totals(rows, columns);
+        PooledTotals totals = PooledTotals::uninitialized(rows, columns);
         const auto count = static_cast<std::size_t>(shape_.rows);
         survey.row_largest.resize(count);
         std::vector<float> row_smallest(count);

@@ -218,7 +218,7 @@ SurveyedCells::Survey SurveyedCells::made_survey(int head, const Progress& progr
     Survey survey;
     const int levels_rows = pooled(shape_.rows, kept_level_), columns = pooled(shape_.columns, kept_level_);
     Matrix base(levels_rows, columns);
-    PooledTotals totals(levels_rows, columns);
+    PooledTotals totals = PooledTotals::uninitialized(levels_rows, columns);
     survey.row_largest.assign(static_cast<std::size_t>(shape_.rows), k_closed);
     std::vector<ValueRange> ranges(task_count());
     for_each_task(progress, cancel, [&](int task, const Region& rows, const PartRead& read) {
