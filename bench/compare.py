@@ -44,6 +44,7 @@ ACTIONS = [  # a view, its action, changes, arguments
 BOOK, OTHERS = "BOOK", "OTHERS"  # stand for the paths of texts of 131,072 words: those of a book, and each another one
 IN_BOOK = ("--text-file", BOOK, "--dim", "64")
 IN_OTHERS = ("--text-file", OTHERS, "--dim", "64")
+REST_OF_NAME = r"(/min_time:[0-9.]+)?(/real_time)?"  # of a benchmark, behind its arguments
 
 
 class Goal(NamedTuple):
@@ -86,9 +87,9 @@ class Run:
     @functools.cache
     def benchmarks(self, chosen):
         """Those of attnscope_bench whose names match, by name, in one process."""
-        done = subprocess.run([self.programs / "attnscope_bench", f"--benchmark_filter=^{chosen}(/real_time)?$",
+        done = subprocess.run([self.programs / "attnscope_bench", f"--benchmark_filter=^{chosen}{REST_OF_NAME}$",
                                "--benchmark_format=json", "--benchmark_min_time=0.5"], capture_output=True, text=True, check=True)
-        return {each["name"].removesuffix("/real_time"): each for each in json.loads(done.stdout)["benchmarks"]}
+        return {re.sub(REST_OF_NAME + "$", "", each["name"]): each for each in json.loads(done.stdout)["benchmarks"]}
 
     @functools.cache
     def window(self, action, frames, *arguments):
