@@ -7,8 +7,8 @@
 
 namespace attnscope {
 
-/// Called now and then with the fraction done, 0 … 1, from the working thread; must not throw. Returning
-/// false stops the work, which then throws Canceled.
+/// Called now and then with the fraction done, 0 … 1, by one of the working threads at a time; must not
+/// throw. Returning false stops the work, which then throws Canceled.
 using Progress = std::function<bool(double part)>;
 
 /// Throws Canceled if `progress` requests it.

@@ -4,9 +4,9 @@
 #     tests/window_test.sh BUILD/bin/attnscope
 #
 # Types a sentence, drags the seed, exports and copies a picture, quits, starts again, is killed, starts again, opens a
-# second window, loses the display. Prints a line for each step. Exit code 0: all of it works; 1: the last line says
-# what does not; 77: this machine lacks what the test needs. Nothing is tried twice but the keys that
-# copy, and every wait ends as soon as what it waits for is there.
+# second window and a text of 5000 words, loses the display. Prints a line for each step. Exit code 0: all of it works;
+# 1: the last line says what does not; 77: this machine lacks what the test needs. Nothing is tried twice but the keys
+# that copy, and every wait ends as soon as what it waits for is there.
 set -u
 
 attnscope=$(realpath "${1:?usage: window_test.sh BUILD/bin/attnscope}")
@@ -47,7 +47,7 @@ for tool in Xvfb xdotool xclip; do
 done
 
 export HOME=$work/home XDG_STATE_HOME=$work/state
-mkdir -p "$HOME" "$XDG_STATE_HOME" "$work/out" "$work/again" "$work/rendered" "$work/third" "$work/second"
+mkdir -p "$HOME" "$XDG_STATE_HOME" "$work/out" "$work/again" "$work/rendered" "$work/third" "$work/second" "$work/book"
 state=$XDG_STATE_HOME/attnscope
 session=$state/session.json
 # Mesa's GLX keeps 112 bytes until the process ends; the other tests look for leaks of our own.
@@ -74,8 +74,8 @@ place() { echo "$places" | sed -n "s/^$1 //p"; }
 visible_window() { xdotool search --all --onlyvisible --pid "$window_pid" --name attnscope | head -1 | grep .; }
 focused() { [ "$(xdotool getwindowfocus)" = "$window" ]; }
 
-start() {
-    "$attnscope" >"$work/log" 2>&1 &
+start() {  # with the arguments of the program
+    "$attnscope" "$@" >"$work/log" 2>&1 &
     window_pid=$!
     local end=$((SECONDS + 60))
     until window=$(visible_window 2>/dev/null); do
@@ -241,6 +241,19 @@ xdotool key --clearmodifiers Return
 quit
 cmp "$session" "$work/kept.json" || fail "the session was lost with a file that does not end"
 step "it closes while it opens a file that does not end"
+
+# A text whose matrices of pairs are computed where they are looked at --------------------------------------------------
+
+seq -f "w%.0f" 5000 | tr '\n' ' ' >"$work/book.txt"
+XDG_STATE_HOME=$work/of-book start --text-file "$work/book.txt" --dim 16
+export_into "$work/book"
+case $(field "$work/book/weights.png" text) in
+    "w1 w2 "*" w4999 w5000"*) ;;
+    *) fail "the picture of a book carries another text" ;;
+esac
+xdotool key --clearmodifiers Escape
+quit
+step "a text file of 5000 words opens, and its weights are exported"
 
 # A start that did not end well -----------------------------------------------------------------------------------
 

@@ -62,8 +62,8 @@ private:
     std::atomic<std::size_t> count_ = 0;
     std::atomic<double> part_ = 0;
     std::chrono::steady_clock::time_point started_;
-    std::chrono::steady_clock::time_point woken_;  ///< used by the exporting thread alone
-    bool stopped_ = false;                         ///< by cancel(); of that thread, too
+    std::chrono::steady_clock::time_point woken_;  ///< used by one working thread at a time
+    bool stopped_ = false;                         ///< by cancel(); used as woken_ is
     std::mutex mutex_;
     std::optional<Outcome> outcome_;
     std::jthread thread_;

@@ -44,6 +44,17 @@ OverviewMaker::OverviewMaker(std::shared_ptr<Shared> shared, const std::function
 
 MadeOverview OverviewMaker::surveyed(OverviewRequest request, Shared& shared,
                                      const std::function<void()>& wake, const std::stop_token& cancel) {
+    std::erase_if(shared.surveyed, [](const Kept& each) { return each.stage.expired(); });
+    const auto own = std::ranges::find_if(shared.surveyed, [&](const Kept& each) {
+        return each.stage.lock() == request.stage && each.head == request.head;
+    });
+    KeptSurvey before;
+    if (own != shared.surveyed.end()) {
+        before = std::move(own->survey);
+        shared.surveyed.erase(own);
+    } else if (shared.surveyed.size() == k_kept) {
+        shared.surveyed.pop_back();  // before there is another
+    }
     KeptSurvey kept;
     try {
         kept = survey(request, shared.part, wake, cancel);
@@ -52,11 +63,7 @@ MadeOverview OverviewMaker::surveyed(OverviewRequest request, Shared& shared,
     } catch (const std::exception&) {  // no memory: the preview stays on screen
         return {std::move(request), false};
     }
-    std::erase_if(shared.surveyed, [&](const Kept& each) {
-        return each.stage.expired() || (each.stage.lock() == request.stage && each.head == request.head);
-    });
     shared.surveyed.push_front({request.stage, request.head, std::move(kept)});
-    if (shared.surveyed.size() > k_kept) shared.surveyed.pop_back();
     return {std::move(request), true};
 }
 

@@ -424,7 +424,7 @@ EvaluateOptions Worker::Shared::options_for(const Wanted& wanted, Backend* card)
     options.cancel = cancel_.get_token();
     options.backend = card;
     options.watched = watched(wanted);
-    options.on_demand.kept_surveys = OverviewMaker::k_kept + 2;  // of an export and its preview
+    options.on_demand.kept_surveys = OverviewMaker::k_kept + 3;  // of an export and two previews
     return options;
 }
 

@@ -127,7 +127,7 @@ struct ExportStep {
     std::size_t of;
     double part;  ///< of the current file, 0 … 1
 };
-/// Called before each file and now and then while it is made, on the exporting thread; must not throw.
+/// Called before each file and now and then while it is made, by one thread at a time; must not throw.
 /// Returning false stops the export and drops the current file.
 using ExportProgress = std::function<bool(const ExportStep&)>;
 

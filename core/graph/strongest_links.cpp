@@ -47,6 +47,9 @@ void add(std::vector<Link>& links, const Link& link, const LinkedWords& words, s
 std::vector<Link> strongest_links(const Buffer& values, int head, const LinkedWords& words, std::size_t count,
                                   const std::stop_token& cancel) {
     constexpr std::size_t k_most_rows = 2048;
+    // Its levels stay as long as rows are chosen by them.
+    const OnDemandValues* on_demand = values.on_demand();
+    const KeptSurvey kept = on_demand ? on_demand->survey(head, {}, cancel) : nullptr;
     std::vector<float> largest = values.row_largest(head);
     std::vector<Link> links;
     // Equal rows of a word have the same links; such as look equal are read a few times.

@@ -1,6 +1,9 @@
 #include "core/graph/surveyed_cells.h"
 
+#include <chrono>
 #include <cmath>
+#include <mutex>
+#include <thread>
 #include <utility>
 
 #include "core/cpu/row_blocks.h"
@@ -16,6 +19,8 @@ constexpr int k_rows_of_band = 4;
 constexpr int k_most_preview_columns = 512;
 /// Multiply-adds of a cell, for cutting the work into tasks.
 constexpr double k_work_per_cell = 64;
+
+constexpr std::chrono::milliseconds k_between_tries{5};
 
 /// Reports how many of the cells of a survey are read, from whichever thread reads some.
 class Counter {
@@ -216,12 +221,13 @@ SurveyedCells::PartFacts SurveyedCells::facts_of(int head, const Region& part, M
 SurveyedCells::Survey SurveyedCells::made_survey(int head, const Progress& progress,
                                                  const std::stop_token& cancel) const {
     Survey survey;
-    const int levels_rows = pooled(shape_.rows, kept_level_), columns = pooled(shape_.columns, kept_level_);
-    Matrix base(levels_rows, columns);
-    PooledTotals totals = PooledTotals::uninitialized(levels_rows, columns);
+    const int rows_of_levels = pooled(shape_.rows, kept_level_),
+              columns = pooled(shape_.columns, kept_level_);
+    Matrix base(rows_of_levels, columns);
+    PooledTotals totals = PooledTotals::uninitialized(rows_of_levels, columns);
     survey.row_largest.assign(static_cast<std::size_t>(shape_.rows), k_closed);
     std::vector<ValueRange> ranges(task_count());
-    for_each_task(progress, cancel, [&](int task, const Region& rows, const PartRead& read) {
+    for_each_task(progress, cancel, [&](int task, const Region& rows, const PartRead& told) {
         Matrix x;
         for_each_part(rows, rows.rows, columns_at_once(), [&](const Region& part) {
             const PartFacts facts = facts_of(head, part, x);
@@ -237,7 +243,7 @@ SurveyedCells::Survey SurveyedCells::made_survey(int head, const Progress& progr
             base.block(row, column, pooled_rows, columns_of) = facts.dominant;
             totals.sum.block(row, column, pooled_rows, columns_of) = facts.totals.sum;
             totals.count.block(row, column, pooled_rows, columns_of) = facts.totals.count;
-            read(part);
+            told(part);
         });
     });
     for (const ValueRange& range : ranges) survey.range = united(survey.range, range);
@@ -290,9 +296,9 @@ std::size_t SurveyedCells::task_count() const {
 
 void SurveyedCells::for_each_task(
     const Progress& progress, const std::stop_token& cancel,
-    const std::function<void(int task, const Region& rows, const PartRead& read)>& work) const {
+    const std::function<void(int task, const Region& rows, const PartRead& told)>& work) const {
     Counter counter(progress, Region{0, 0, shape_.rows, shape_.columns}.size());
-    const PartRead read = [&](const Region& part) {
+    const PartRead told = [&](const Region& part) {
         counter.count(part.size());
         stop_if_canceled(cancel);
     };
@@ -302,7 +308,7 @@ void SurveyedCells::for_each_task(
         for (Eigen::Index task = block.first; task < block.first + block.count; ++task) {
             const int first = static_cast<int>(task) * task_rows();
             work(static_cast<int>(task),
-                 Region{first, 0, std::min(task_rows(), shape_.rows - first), shape_.columns}, read);
+                 Region{first, 0, std::min(task_rows(), shape_.rows - first), shape_.columns}, told);
         }
     });
 }
@@ -316,7 +322,12 @@ std::shared_ptr<const SurveyedCells::Survey> SurveyedCells::known(int head) cons
 std::shared_ptr<const SurveyedCells::Survey> SurveyedCells::surveyed(int head, const Progress& progress,
                                                                      const std::stop_token& cancel) const {
     Head& own = of_head(head);
-    const std::lock_guard lock(own.surveying);
+    std::unique_lock lock(own.surveying, std::defer_lock);
+    while (!lock.try_lock()) {  // another thread surveys it, perhaps for many seconds
+        stop_if_canceled(cancel);
+        report(progress, 0);
+        std::this_thread::sleep_for(k_between_tries);
+    }
     if (auto survey = known(head)) return survey;
     auto survey = std::make_shared<const Survey>(made_survey(head, progress, cancel));
     const std::lock_guard keeping(own.mutex);
@@ -332,6 +343,11 @@ std::shared_ptr<const SurveyedCells::Survey> SurveyedCells::staying(int head) co
     own.survey = survey;
     own.stays = true;
     return survey;
+}
+
+std::optional<ValueRange> SurveyedCells::known_range(int head) const {
+    const auto survey = known(head);
+    return survey ? std::optional(survey->range) : std::nullopt;
 }
 
 PooledTile SurveyedCells::tile_of(int head, int level, Pool pool, const Region& region,

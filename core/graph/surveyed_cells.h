@@ -8,6 +8,7 @@
 #include <limits>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <stop_token>
 #include <vector>
@@ -44,6 +45,7 @@ public:
     const Shape& shape() const override { return shape_; }
     int first_kept_level() const override { return kept_level_; }
     bool is_surveyed(int head) const override { return known(head) != nullptr; }
+    std::optional<ValueRange> known_range(int head) const override;
     ValueRange range(int head) const override { return staying(head)->range; }
     std::vector<float> row_largest(int head) const override { return staying(head)->row_largest; }
 
@@ -116,10 +118,10 @@ protected:
     /// Call it with each part once its cells are read: it reports progress, and throws Canceled where asked
     /// to.
     using PartRead = std::function<void(const Region& part)>;
-    /// Calls work(task, its rows, read), on several threads; the cut depends on the shape alone.
+    /// Calls work(task, its rows, told), on several threads; the cut depends on the shape alone.
     void for_each_task(
         const Progress& progress, const std::stop_token& cancel,
-        const std::function<void(int task, const Region& rows, const PartRead& read)>& work) const;
+        const std::function<void(int task, const Region& rows, const PartRead& told)>& work) const;
 
     const Shape shape_;
     const OnDemandSizes sizes_;

@@ -76,6 +76,12 @@ constexpr std::size_t k_largest_part = std::size_t{1} << 26;
 
 constexpr std::size_t k_parts_of_a_screen = 64;  ///< at most
 
+/// How many rows or columns of values on demand are kept: 16 MiB, but some.
+std::size_t kept_lines(int length) {
+    return std::clamp((std::size_t{1} << 22) / static_cast<std::size_t>(length), std::size_t{4},
+                      k_parts_of_a_screen);
+}
+
 /// Parts that were copied from the card or computed recently.
 template <class Part>
 class Copies {
@@ -320,7 +326,9 @@ int Buffer::rows_at_once() const {
 
 Eigen::RowVectorXf Buffer::row(int head, int row) const {
     assert(row >= 0 && row < shape().rows);
-    if (on_demand()) return *state_->of_head(head).rows.get(row, [&] { return rows(head, row, 1); });
+    if (on_demand())
+        return *state_->of_head(head).rows.get(
+            row, [&] { return rows(head, row, 1); }, kept_lines(shape().columns));
     if (has_whole_heads(head)) return this->head(head).row(row);
     return rows_around(head, row)->row(row % rows_at_once());
 }
@@ -340,12 +348,14 @@ std::shared_ptr<const Matrix> Buffer::rows_around(int head, int row) const {
 Eigen::VectorXf Buffer::column(int head, int column) const {
     assert(column >= 0 && column < shape().columns);
     if ((has_whole_heads(head) || state_->omitted) && !on_demand()) return this->head(head).col(column);
-    return *state_->of_head(head).columns.get(column, [&] {
+    const auto compute = [&]() -> Eigen::VectorXf {
         if (!on_demand()) return state_->device->column(head, column);
         Eigen::VectorXf values(shape().rows);
         read(head, {0, column, shape().rows, 1}, {values.data(), values.size(), 1});
         return values;
-    });
+    };
+    const std::size_t most = on_demand() ? kept_lines(shape().rows) : k_parts_of_a_screen;
+    return *state_->of_head(head).columns.get(column, compute, most);
 }
 
 Matrix Buffer::rows(int head, int first, int count) const {
@@ -380,8 +390,11 @@ const ValueRange& Buffer::range() const {
 }
 
 const ValueRange* Buffer::known_range(int head) const {
-    if (on_demand() && on_demand()->is_surveyed(head)) return &range(head);
-    return state_->of_head(head).range.known();
+    Fact<ValueRange>& fact = state_->of_head(head).range;
+    if (!fact.known() && on_demand())
+        if (const std::optional<ValueRange> known = on_demand()->known_range(head))
+            return &fact.get([&] { return *known; });
+    return fact.known();
 }
 
 const ValueRange* Buffer::known_range() const {

@@ -88,6 +88,8 @@ public:
     /// mask.
     virtual ValueRange range(int head) const = 0;
     virtual std::vector<float> row_largest(int head) const = 0;
+    /// Without waiting: nullopt if the head is not surveyed.
+    virtual std::optional<ValueRange> known_range(int head) const = 0;
     /// The mean over the heads, 1 × rows × columns.
     virtual std::shared_ptr<const OnDemandValues> mean() const = 0;
 };

@@ -18,13 +18,13 @@ void free_floats(float* floats, std::size_t count) noexcept;
 /// The allocator of vectors as large as tensors: their memory is that of allocate_floats(), and elements that
 /// are not given a value are not initialized.
 template <typename T>
-struct TensorMemory {
+struct TensorAllocator {
     using value_type = T;
     static_assert(alignof(T) <= 64);
 
-    TensorMemory() = default;
+    TensorAllocator() = default;
     template <typename U>
-    TensorMemory(const TensorMemory<U>&) {}
+    TensorAllocator(const TensorAllocator<U>&) {}
 
     T* allocate(std::size_t count) {
         return static_cast<T*>(static_cast<void*>(allocate_floats(floats(count))));
@@ -36,12 +36,12 @@ struct TensorMemory {
     void construct(U* place) noexcept {
         ::new (static_cast<void*>(place)) U;
     }
-    bool operator==(const TensorMemory&) const = default;
+    bool operator==(const TensorAllocator&) const = default;
 
 private:
     static std::size_t floats(std::size_t count) { return (count * sizeof(T) - 1) / sizeof(float) + 1; }
 };
 template <typename T>
-using LargeVector = std::vector<T, TensorMemory<T>>;
+using LargeVector = std::vector<T, TensorAllocator<T>>;
 
 }  // namespace attnscope

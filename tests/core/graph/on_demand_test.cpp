@@ -5,13 +5,17 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <future>
 #include <limits>
+#include <mutex>
 #include <stop_token>
 #include <string>
+#include <thread>
 
 #include "core/canceled.h"
 #include "core/cpu/row_blocks.h"
 #include "core/error.h"
+#include "core/graph/strongest_links.h"
 #include "tests/gpu_fixture.h"
 #include "tests/on_demand.h"
 
@@ -525,6 +529,50 @@ TEST(OnDemandTest, ProgressOfASurveyIsThatOfItsCells) {
         EXPECT_DOUBLE_EQ(parts.back(), 1) << name;
         EXPECT_LE(parts.front(), 512.0 * 512 / (1100 * 1100)) << name;
     }
+}
+
+/// While another thread surveys the head.
+TEST(OnDemandTest, WaitingForASurveyIsCanceled) {
+    const Trace trace = evaluate(sentence_of(60), {}, {.on_demand = k_all});
+    const OnDemandValues& values = *trace.find("weights"_stage)->buffer.on_demand();
+    std::promise<void> begun, goes_on;
+    std::thread surveying([&] {
+        std::once_flag first;
+        const auto progress = [&](double) {
+            std::call_once(first, [&] {
+                begun.set_value();
+                goes_on.get_future().wait();
+            });
+            return true;
+        };
+        const KeptSurvey kept = values.survey(0, progress, {});
+        EXPECT_TRUE(values.is_surveyed(0));
+    });
+    begun.get_future().wait();
+    std::stop_source stop;
+    stop.request_stop();
+    EXPECT_THROW(static_cast<void>(values.survey(0, {}, stop.get_token())), Canceled);
+    EXPECT_THROW(static_cast<void>(values.survey(0, [](double) { return false; }, {})), Canceled);
+    EXPECT_FALSE(values.is_surveyed(0));
+    goes_on.set_value();
+    surveying.join();
+    EXPECT_FALSE(values.is_surveyed(0)) << "let go of";
+}
+
+TEST(OnDemandTest, StrongestLinksAreCanceledAndLetGoOfTheirSurvey) {
+    const Trace trace = evaluate(sentence_of(60), {}, {.on_demand = k_all});
+    const Buffer& weights = trace.find("weights"_stage)->buffer;
+    LinkedWords words;
+    for (int i = 0; i < 60; ++i) {
+        words.rows.push_back(i);
+        words.columns.push_back(i);
+    }
+    std::stop_source stop;
+    stop.request_stop();
+    EXPECT_THROW(strongest_links(weights, 0, words, 5, stop.get_token()), Canceled);
+    EXPECT_FALSE(weights.on_demand()->is_surveyed(0));
+    EXPECT_EQ(strongest_links(weights, 0, words, 5).size(), 5u);
+    EXPECT_FALSE(weights.on_demand()->is_surveyed(0));
 }
 
 TEST(OnDemandTest, WorkIsCanceledAndNothingOfItKept) {
