@@ -128,9 +128,9 @@ protected:
         survey.row_largest.resize(count);
         std::vector<float> row_smallest(count);
         std::vector<RowSum> sums(count);
-        for_each_task(progress, cancel, [&](int, const Region& of, const PartRead& told) {
+        for_each_task(progress, cancel, [&](int, const Region& of, const PartRead& tell) {
             Groups groups = counting_groups(of.rows);
-            const std::vector<RowSum> of_rows = sums_of(head, of, groups, told);
+            const std::vector<RowSum> of_rows = sums_of(head, of, groups, tell);
             for (int i = 0; i < of.rows; ++i) {
                 const auto row = static_cast<std::size_t>(of.row + i);
                 const RowSum& sum = sums[row] = of_rows[static_cast<std::size_t>(i)];
@@ -224,11 +224,11 @@ private:
 
     /// The sums of whole rows, whose weights it leaves in `groups`.
     std::vector<RowSum> sums_of(int head, const Region& rows, Groups& groups,
-                                const PartRead& told = {}) const {
+                                const PartRead& tell = {}) const {
         Matrix x;
         for_each_part(rows, rows.rows, columns_at_once(), [&](const Region& part) {
             add_up(head, part, x, groups);
-            if (told) told(part);
+            if (tell) tell(part);
         });
         return divide(groups);
     }

@@ -227,7 +227,7 @@ SurveyedCells::Survey SurveyedCells::made_survey(int head, const Progress& progr
     PooledTotals totals = PooledTotals::uninitialized(rows_of_levels, columns);
     survey.row_largest.assign(static_cast<std::size_t>(shape_.rows), k_closed);
     std::vector<ValueRange> ranges(task_count());
-    for_each_task(progress, cancel, [&](int task, const Region& rows, const PartRead& told) {
+    for_each_task(progress, cancel, [&](int task, const Region& rows, const PartRead& tell) {
         Matrix x;
         for_each_part(rows, rows.rows, columns_at_once(), [&](const Region& part) {
             const PartFacts facts = facts_of(head, part, x);
@@ -243,7 +243,7 @@ SurveyedCells::Survey SurveyedCells::made_survey(int head, const Progress& progr
             base.block(row, column, pooled_rows, columns_of) = facts.dominant;
             totals.sum.block(row, column, pooled_rows, columns_of) = facts.totals.sum;
             totals.count.block(row, column, pooled_rows, columns_of) = facts.totals.count;
-            told(part);
+            tell(part);
         });
     });
     for (const ValueRange& range : ranges) survey.range = united(survey.range, range);
@@ -296,9 +296,9 @@ std::size_t SurveyedCells::task_count() const {
 
 void SurveyedCells::for_each_task(
     const Progress& progress, const std::stop_token& cancel,
-    const std::function<void(int task, const Region& rows, const PartRead& told)>& work) const {
+    const std::function<void(int task, const Region& rows, const PartRead& tell)>& work) const {
     Counter counter(progress, Region{0, 0, shape_.rows, shape_.columns}.size());
-    const PartRead told = [&](const Region& part) {
+    const PartRead tell = [&](const Region& part) {
         counter.count(part.size());
         stop_if_canceled(cancel);
     };
@@ -308,7 +308,7 @@ void SurveyedCells::for_each_task(
         for (Eigen::Index task = block.first; task < block.first + block.count; ++task) {
             const int first = static_cast<int>(task) * task_rows();
             work(static_cast<int>(task),
-                 Region{first, 0, std::min(task_rows(), shape_.rows - first), shape_.columns}, told);
+                 Region{first, 0, std::min(task_rows(), shape_.rows - first), shape_.columns}, tell);
         }
     });
 }

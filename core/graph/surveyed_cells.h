@@ -118,10 +118,10 @@ protected:
     /// Call it with each part once its cells are read: it reports progress, and throws Canceled where asked
     /// to.
     using PartRead = std::function<void(const Region& part)>;
-    /// Calls work(task, its rows, told), on several threads; the cut depends on the shape alone.
+    /// Calls work(task, its rows, tell), on several threads; the cut depends on the shape alone.
     void for_each_task(
         const Progress& progress, const std::stop_token& cancel,
-        const std::function<void(int task, const Region& rows, const PartRead& told)>& work) const;
+        const std::function<void(int task, const Region& rows, const PartRead& tell)>& work) const;
 
     const Shape shape_;
     const OnDemandSizes sizes_;
