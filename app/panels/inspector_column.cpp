@@ -92,6 +92,15 @@ std::string without_middle(ImFont* font, const std::string& text, float width) {
     return shortened(fits);
 }
 
+std::string two_names(ImFont* font, const std::string& row, const std::string& between,
+                      const std::string& column, float width) {
+    const float room = width - text_width(font, between);
+    // Either name may use the part of its half that the other leaves free.
+    const float first = std::max(room / 2, room - text_width(font, column));
+    const std::string shown = without_middle(font, row, first);
+    return shown + between + without_middle(font, column, room - text_width(font, shown));
+}
+
 void remark(const Column& c, const std::string& text) {
     if (text.empty()) return;
     ImGui::SetCursorScreenPos({c.left, c.y()});

@@ -42,5 +42,8 @@ void line(const Column& c, const ProofStep& step, bool rule);
 void remark(const Column& c, const std::string& text);
 /// The text with its middle replaced by "…" if it is wider than `width`.
 std::string without_middle(ImFont* font, const std::string& text, float width);
+/// "row → column", as `between` says, both shortened in the middle if they are wider than `width` together.
+std::string two_names(ImFont* font, const std::string& row, const std::string& between,
+                      const std::string& column, float width);
 
 }  // namespace attnscope

@@ -54,7 +54,7 @@ void strongest_links_list(Desk& desk, const Column& c) {
             lock(desk, stage, {each.row, each.column});
         draw_text(c.list, c.ui.fonts.body, {c.left, y + c.ui.px(3)},
                   ink(hovered ? c.ui.theme.accent : c.ui.theme.text),
-                  without_middle(c.ui.fonts.body, row + " → " + column, names));
+                  two_names(c.ui.fonts.body, row, " → ", column, names));
         if (largest > 0)
             value_bar(c.ui, *c.list,
                       {{bar, y + c.ui.px(5)},

@@ -35,11 +35,7 @@ std::string cell_name(const Column& c, const Trace& trace, const InspectedCell& 
     const std::string column = legible(trace.column_label(*at.stage, at.cell.column, at.head));
     if (row.empty()) return without_middle(font, column, width);
     const std::string between = at.stage->info->columns == Axis::key_token ? " → " : " · ";
-    const float room = width - text_width(font, between);
-    // Either name may use the part of its half that the other leaves free.
-    const float first = std::max(room / 2, room - text_width(font, column));
-    const std::string shown = without_middle(font, row, first);
-    return shown + between + without_middle(font, column, room - text_width(font, shown));
+    return two_names(font, row, between, column, width);
 }
 
 void title(const Column& c, const Trace& trace, const InspectedCell& at, const Proof& proof, Rgb8 color) {

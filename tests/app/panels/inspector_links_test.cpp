@@ -1,9 +1,12 @@
 // The inspector's list of the strongest links.
+#include <set>
+
 #include "app/document/link_finder.h"
 #include "core/graph/stage_table.h"
 #include "core/mechanism/evaluate.h"
 #include "tests/drawn_sessions.h"
 #include "tests/interface.h"
+#include "tests/screen_texts.h"
 
 namespace attnscope {
 namespace {
@@ -72,6 +75,31 @@ TEST_F(InspectorLinksTest, TheSameTwoWordsAreListedOnce) {
     session.experiment.input.text = "one two one two one two one Two";
     start(session);
     EXPECT_EQ(links().size(), 4U) << "one and two, each to each";
+}
+
+TEST_F(InspectorLinksTest, OfLongWordsBothAreSeen) {
+    Session session = load_example("scaled-dot-product");
+    session.experiment.input.text.clear();
+    for (int i = 0; i < 4; ++i)
+        session.experiment.input.text += "incomprehensibilities counterrevolutionaries ";
+    start(session);
+    std::multiset<std::string> seen, expected;
+    const auto is_link = [](const std::string& text) {
+        return text.starts_with("in") || text.starts_with("co");
+    };
+    for (const test::ScreenText& each : test::texts_on_screen()) {
+        const std::size_t arrow = each.text.find("→");
+        if (!is_link(each.text) || arrow == std::string::npos) continue;
+        const std::string row = each.text.substr(0, arrow), column = each.text.substr(arrow + 3);
+        if (row.find("…") != row.npos && column.find("…") != column.npos)
+            seen.insert(row.substr(0, 2) + row.substr(row.size() - 2) + column.substr(0, 2) +
+                        column.substr(column.size() - 2));
+    }
+    for (const Link& each : links())
+        expected.insert(std::string(each.row % 2 == 0 ? "ines" : "coes") +
+                        (each.column % 2 == 0 ? "ines" : "coes"));
+    EXPECT_EQ(expected.size(), 4U);
+    EXPECT_EQ(seen, expected);
 }
 
 }  // namespace
