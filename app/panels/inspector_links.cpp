@@ -14,7 +14,8 @@
 namespace attnscope {
 namespace {
 
-constexpr float k_link_pitch = 22, k_link_bar = 44;  ///< units
+constexpr float k_link_pitch = 22, k_link_bar = 44;  // units
+constexpr float k_share_of_bar = 0.13F;              // of a narrow inspector, whose words need the rest
 
 void lock(Desk& desk, const Stage& stage, const Cell& cell) {
     desk.document.change([&](Session& session) { session.presentation.lock(stage.key(), cell); });
@@ -38,7 +39,8 @@ void strongest_links_list(Desk& desk, const Column& c) {
     float values = 0;
     for (const Link& each : found->links)
         values = std::max(values, text_width(c.ui.fonts.mono_small, reading_text(each.value)));
-    const float bar = c.right - values - c.ui.px(10 + k_link_bar), names = bar - c.ui.px(10) - c.left;
+    const float longest_bar = std::min(c.ui.px(k_link_bar), k_share_of_bar * c.width());
+    const float bar = c.right - values - c.ui.px(10) - longest_bar, names = bar - c.ui.px(10) - c.left;
     for (const Link& each : found->links) {
         const float y = c.y();
         const std::string id = fmt::format("link {} {}", each.row, each.column);
@@ -58,8 +60,7 @@ void strongest_links_list(Desk& desk, const Column& c) {
         if (largest > 0)
             value_bar(c.ui, *c.list,
                       {{bar, y + c.ui.px(5)},
-                       {bar + std::max(1.0f, std::abs(each.value) / largest * c.ui.px(k_link_bar)),
-                        y + c.ui.px(16)}},
+                       {bar + std::max(1.0f, std::abs(each.value) / largest * longest_bar), y + c.ui.px(16)}},
                       colors.color(each.value));
         draw_text(c.list, c.ui.fonts.mono_small, {c.right, y + c.ui.px(5)}, ink(c.ui.theme.secondary),
                   reading_text(each.value), Align::right);
